@@ -1,0 +1,3 @@
+from tandem import program
+
+program.run()

@@ -1,0 +1,1 @@
+"""Tandem: SGLang with prefill and decode apart, as infrastructure in code."""

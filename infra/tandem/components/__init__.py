@@ -1,0 +1,1 @@
+"""Layer components; see design.md 2."""

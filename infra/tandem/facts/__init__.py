@@ -1,0 +1,1 @@
+"""Layer facts; see design.md 2."""

@@ -1,0 +1,1 @@
+"""Layer ops; see design.md 2."""

@@ -1,0 +1,1 @@
+"""Layer outputs; see design.md 2."""

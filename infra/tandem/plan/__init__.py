@@ -1,0 +1,1 @@
+"""Layer plan; see design.md 2."""

@@ -1,0 +1,1 @@
+"""One module a stack kind, each with `build(stack) -> None`: wiring only."""
