@@ -1,0 +1,176 @@
+"""One stack's operations, by Pulumi's Automation API: up, preview, destroy, with progress and errors for a person."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pulumi import automation as auto
+from pulumi.automation import errors as auto_errors
+from pulumi.automation import events as auto_events
+
+from tandem.errors import EngineFailed
+from tandem.ops.environment import ROOT
+from tandem.ops.progress import Progress
+
+T = TypeVar("T")
+
+Changes = Mapping[str, int]
+"""Operation (create, update, same, delete, replace) -> number of resources."""
+
+
+@dataclass
+class _Watch:
+    """Turns the engine's events into progress lines and keeps the errors."""
+
+    stack: str
+    progress: Progress
+    verb: str
+    errors: list[str] = field(default_factory=list)
+    done: int = 0
+
+    def __call__(self, event: auto_events.EngineEvent) -> None:
+        if event.res_outputs_event is not None:
+            operation = str(getattr(event.res_outputs_event.metadata.op, "value", event.res_outputs_event.metadata.op))
+            if operation not in ("same", "read"):
+                self.done += 1
+                urn = event.res_outputs_event.metadata.urn
+                self.progress.say(self.stack, f"{self.verb} {operation} {_short(urn)}")
+        diagnostic = event.diagnostic_event
+        if diagnostic is not None and diagnostic.severity == "error" and not diagnostic.ephemeral:
+            resource = _short(diagnostic.urn) + ": " if diagnostic.urn else ""
+            self.errors.append(resource + " ".join(diagnostic.message.split()))
+
+
+@dataclass(frozen=True)
+class Engine:
+    """The Pulumi engine as an environment's variables reach it."""
+
+    variables: Mapping[str, str]
+    progress: Progress
+
+    def up(self, stack: str) -> Changes:
+        """Applies the stack. Goes on from whatever an interrupted run left. Raises `EngineFailed`."""
+        handle = self._select(stack)
+        self._recover(handle, stack)
+        result = self._run(stack, "up", lambda watch: handle.up(on_event=watch, color="never", suppress_outputs=True))
+        return dict(result.summary.resource_changes or {})
+
+    def preview(self, stack: str, *, expect_no_changes: bool = False) -> Changes:
+        """What `up` would do. Raises `EngineFailed`, also where a change is found that was not expected."""
+        handle = self._select(stack)
+        result = self._run(stack, "would", lambda watch: handle.preview(on_event=watch, color="never"))
+        changes = {str(getattr(op, "value", op)): count for op, count in result.change_summary.items()}
+        if expect_no_changes and set(changes) - {"same"}:
+            raise EngineFailed(f"{stack}: {changes} - no changes were expected. Run: tandem up")
+        return changes
+
+    def destroy(self, stack: str) -> Changes:
+        """Destroys every resource of the stack and then the stack's own record. Raises `EngineFailed`."""
+        handle = self._select(stack)
+        self._recover(handle, stack)
+        result = self._run(stack, "destroy", lambda watch: handle.destroy(on_event=watch, color="never"))
+        handle.workspace.remove_stack(stack)
+        return dict(result.summary.resource_changes or {})
+
+    def outputs(self, stack: str) -> Mapping[str, Any]:
+        """The stack's outputs; secret ones are left out. Empty where it was never applied."""
+        values = self._select(stack).outputs()
+        return {name: value.value for name, value in values.items() if not value.secret}
+
+    def exists(self, stack: str) -> bool:
+        """Whether the backend has a record of the stack."""
+        return any(found.name == stack for found in self._workspace().list_stacks())
+
+    def summary(self, stack: str) -> Mapping[str, Any]:
+        """Last operation and number of resources, for `tandem status`."""
+        for found in self._workspace().list_stacks():
+            if found.name == stack:
+                return {
+                    "resources": found.resource_count or 0,
+                    "updated": found.last_update.isoformat() if found.last_update else None,
+                    "in_progress": bool(found.update_in_progress),
+                }
+        return {"resources": 0, "updated": None, "in_progress": False}
+
+    def ensure(self, stack: str) -> None:
+        """Makes the stack's (empty) record, so that others can refer to it."""
+        self._select(stack)
+
+    def _workspace(self) -> auto.LocalWorkspace:
+        backend = self.variables.get("PULUMI_BACKEND_URL", "")
+        if backend.startswith("file://"):
+            Path(backend.removeprefix("file://")).mkdir(parents=True, exist_ok=True)
+        command = shutil.which("pulumi", path=self.variables.get("PATH"))
+        root = str(Path(command).parent.parent) if command and Path(command).parent.name == "bin" else None
+        return auto.LocalWorkspace(
+            work_dir=str(ROOT), env_vars=dict(self.variables), pulumi_command=auto.PulumiCommand(root=root)
+        )
+
+    def _select(self, stack: str) -> auto.Stack:
+        try:
+            return auto.Stack.create_or_select(stack, self._workspace())
+        except auto_errors.CommandError as error:
+            raise EngineFailed(f"{stack}: {_reason(error)}") from error
+
+    def _recover(self, handle: auto.Stack, stack: str) -> None:
+        """Clears what a killed run left: its lock, and creations of which nobody knows whether they happened."""
+        if self._break_stale_lock(stack):
+            self.progress.say(stack, "a killed run's lock was removed")
+        pending = (handle.export_stack().deployment or {}).get("pending_operations") or []
+        if pending:
+            self.progress.say(stack, f"{len(pending)} operations were interrupted: reading the world again")
+            self._run(stack, "refresh", lambda watch: handle.refresh(on_event=watch, clear_pending_creates=True))
+
+    def _break_stale_lock(self, stack: str) -> bool:
+        """Removes lock files of processes of this machine that are gone. A live process's lock stays."""
+        backend = self.variables.get("PULUMI_BACKEND_URL", "")
+        if not backend.startswith("file://"):
+            return False
+        folder = Path(backend.removeprefix("file://")) / ".pulumi" / "locks" / "organization" / "tandem" / stack
+        broken = False
+        for lock in folder.glob("*.json"):
+            holder = _lock_holder(lock)
+            if holder is not None and not Path(f"/proc/{holder}").exists():
+                lock.unlink(missing_ok=True)
+                broken = True
+        return broken
+
+    def _run(self, stack: str, verb: str, call: Callable[[_Watch], T]) -> T:
+        watch = _Watch(stack, self.progress, verb)
+        try:
+            return call(watch)
+        except auto_errors.ConcurrentUpdateError as error:
+            raise EngineFailed(
+                f"{stack}: another run holds this stack's lock - one run at a time. Wait for it, "
+                f"or if it is gone: pulumi cancel -s {stack}"
+            ) from error
+        except auto_errors.CommandError as error:
+            reason = "; ".join(dict.fromkeys(watch.errors)) or _reason(error)
+            raise EngineFailed(f"{stack}: {reason}") from error
+
+
+def _lock_holder(lock: Path) -> int | None:
+    try:
+        content = json.loads(lock.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    same_machine = content.get("hostname") == os.uname().nodename
+    return int(content["pid"]) if same_machine and "pid" in content else None
+
+
+def _short(urn: str) -> str:
+    """`aws:ec2/vpc:Vpc home` from a URN."""
+    kind, _, name = urn.rpartition("::")
+    return f"{kind.rpartition('$')[2].rpartition('::')[2]} {name}"
+
+
+def _reason(error: auto_errors.CommandError) -> str:
+    lines = [line.strip() for line in str(error).splitlines()]
+    marked = [line.removeprefix("error: ").removeprefix("stderr: error: ") for line in lines if "error:" in line]
+    return "; ".join(dict.fromkeys(marked)) or (lines[-1] if lines else "the engine failed without a word")
