@@ -44,7 +44,8 @@ class Report:
         )
         lines = [
             "",
-            f"{self.environment} is up after {self.seconds:.0f} s: {changed or 'no'} changes in {len(self.changes)} stacks",
+            f"{self.environment} is up after {self.seconds:.0f} s: "
+            f"{changed or 'no'} changes in {len(self.changes)} stacks",
         ]
         if self.proof is not None:
             lines += [f"  address   {self.proof.address}", f"  answered  {self.proof.as_text()}"]

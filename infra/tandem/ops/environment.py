@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
-from tandem.config.environment import Environment, load_environment
+from tandem.config.environment import Doors, Environment, LocalCloud, load_environment
 from tandem.config.load import load_stack
 from tandem.config.stack import Stack
 from tandem.errors import ConfigError, Fault
@@ -44,7 +45,7 @@ def load(name: str, root: Path = ROOT) -> LoadedEnvironment:
     faults: list[Fault] = []
     settings: Environment | None = None
     try:
-        settings = load_environment(root / "stacks" / "environments" / f"{name}.yaml")
+        settings = _with_doors(load_environment(root / "stacks" / "environments" / f"{name}.yaml"))
     except ConfigError as error:
         faults += error.faults
     stacks: dict[str, Stack] = {}
@@ -63,6 +64,23 @@ def load(name: str, root: Path = ROOT) -> LoadedEnvironment:
         raise ConfigError(faults)
     order = TopologicalSorter({stack: set(value.uses.values()) for stack, value in stacks.items()})
     return LoadedEnvironment(name, settings, {stack: stacks[stack] for stack in order.static_order()})
+
+
+DOORS = "TANDEM_DOORS"
+"""Overrides the ports of a local environment for one shell, as `edge=1,kubernetes=2,aws=3`: two clouds on one machine."""
+
+
+def _with_doors(settings: Environment) -> Environment:
+    given = os.environ.get(DOORS)
+    if not given or not isinstance(settings.cloud, LocalCloud):
+        return settings
+    try:
+        pairs = dict(part.split("=", 1) for part in given.split(","))
+        doors = Doors.model_validate(settings.cloud.doors.model_dump() | {k.strip(): v for k, v in pairs.items()})
+    except ValueError as error:
+        rule = f"names ports of {', '.join(Doors.model_fields)}, as edge=18443,aws=14566"
+        raise ConfigError([Fault(DOORS, given, rule, "Correct or unset it")]) from error
+    return settings.model_copy(update={"cloud": settings.cloud.model_copy(update={"doors": doors})})
 
 
 def _together(name: str, stacks: Mapping[str, Stack]) -> list[Fault]:
