@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from tandem.errors import Fault
 
 
 class Strict(BaseModel):
@@ -63,3 +66,7 @@ class StackBase(Strict):
     """The stacks whose outputs this one reads: kind -> stack name. Which kinds are needed is checked per kind."""
     tags: dict[str, str] = Field(default_factory=dict)
     """Added to every AWS resource, beside the ones that Tandem sets itself."""
+
+    def faults(self, at: str) -> Iterator[Fault]:
+        """What the fields contradict between one another, once each is right on its own; `at` names the stack."""
+        return iter(())

@@ -39,7 +39,7 @@ def parse_stack(data: object, where: str) -> Stack:
         stack = STACK.validate_python(data)
     except ValidationError as error:
         raise ConfigError([_fault(details, data, where) for details in error.errors()]) from error
-    faults = [*_uses_faults(stack, where)]
+    faults = [*_uses_faults(stack, where), *stack.faults(f"{where}: {KEY}")]
     if faults:
         raise ConfigError(faults)
     return stack
@@ -70,7 +70,7 @@ def _uses_faults(stack: Stack, where: str) -> Iterator[Fault]:
 
 
 def _fault(details: ErrorDetails, data: object, where: str) -> Fault:
-    location = [part for part in details["loc"] if part not in USES or part == data]
+    location = _without_tags(details["loc"], data)
     path = KEY + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)
     given = details.get("input")
     kind = details["type"]
@@ -84,6 +84,21 @@ def _fault(details: ErrorDetails, data: object, where: str) -> Fault:
     if isinstance(context.get("error"), ConfigError):
         return next(iter(context["error"].faults))
     return Fault(f"{where}: {path}", _shown(given), rule, fix or "Correct the value")
+
+
+def _without_tags(location: tuple[int | str, ...], data: object) -> list[int | str]:
+    """The location as it stands in the file: pydantic also names the member that a `kind` chose from a tagged union."""
+    kept: list[int | str] = []
+    here = data
+    for part in location:
+        if isinstance(here, Mapping):
+            if part not in here and here.get("kind") == part:
+                continue
+            here = here.get(part)
+        elif isinstance(here, list) and isinstance(part, int) and part < len(here):
+            here = here[part]
+        kept.append(part)
+    return kept
 
 
 def _nearest(location: tuple[int | str, ...], data: object) -> str:
