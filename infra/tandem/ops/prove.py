@@ -91,6 +91,12 @@ def serving(environment: LoadedEnvironment) -> ServingStack:
     raise TandemError(f"environment {environment.name}: has no serving stack - nothing answers there. Add one")
 
 
+def model(stack: ServingStack) -> str:
+    """The model name that clients ask for: the live colour's, or that of the only colour there is."""
+    present = dict(stack.colours.present())
+    return present.get(stack.live, next(iter(present.values()))).pair.served_name
+
+
 def secret_name(environment: LoadedEnvironment) -> str:
     """The Secrets Manager secret that holds the site's API keys; its registry stack owns it."""
     registry = serving(environment).uses["registry"]
