@@ -1,4 +1,4 @@
-"""Claim: with the toolchain cached, the first token comes within 60 s of `make up`, and a second `make up` changes nothing within 60 s.
+"""Claim: with the toolchain cached, first token <= 60 s after `make up`, and again no change within 60 s.
 
 Takes a site of its own up and down again: `.venv/bin/python benchmarks/first_token.py`. The figures are this machine's;
 the ratio to the bare start of the same control plane says what Tandem adds to it.

@@ -1,4 +1,4 @@
-"""Claim: previewing a stack of ours costs at most 1.3x what the same engine needs for as many resources that do nothing.
+"""Claim: previewing a stack of ours costs at most 1.3x as many resources that do nothing, on the same engine.
 
 Run with the local site up: `.venv/bin/python benchmarks/preview_overhead.py`. Both sides run in turn, in one
 session, so that the machine's noise falls on both; the median of the pairs' ratios is the figure.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import urllib3
 from kubernetes import client, config
 
 from tandem.errors import CloudUnavailable
+from tandem.limits import ENGINE_PORT
 
 NAMESPACE = "tandem"
 KV_MOVED = "sglang:kv_transfer_total_mb_sum"
@@ -63,17 +64,19 @@ class Cluster:
         total_mb = 0.0
         for pod in self.pods():
             if pod.role == "prefill" and pod.ready:
-                text = self._ask(
-                    lambda name=pod.name: self._core.connect_get_namespaced_pod_proxy_with_path(
-                        f"{name}:30000", NAMESPACE, "metrics", _preload_content=False
-                    ).data.decode()
-                )
+                text = self._metrics(pod.name)
                 total_mb += sum(
                     float(value) for value in re.findall(rf"^{re.escape(KV_MOVED)}(?:\{{[^}}]*\}})? (\S+)", text, re.M)
                 )
         return round(total_mb * 1e6)
 
-    def _ask(self, call):  # type: ignore[no-untyped-def] # the client's answers are untyped
+    def _metrics(self, pod: str) -> str:
+        """The engine's exposition text, through the API server: nothing of a worker is reachable from here."""
+        proxy = self._core.connect_get_namespaced_pod_proxy_with_path
+        answer = self._ask(lambda: proxy(f"{pod}:{ENGINE_PORT}", NAMESPACE, "metrics", _preload_content=False))
+        return str(answer.data.decode())
+
+    def _ask(self, call: Callable[[], Any]) -> Any:
         try:
             return call()
         except (client.ApiException, urllib3.exceptions.HTTPError, OSError) as error:

@@ -59,13 +59,13 @@ class Engine:
         handle = self._select(stack)
         self._recover(handle, stack)
         result = self._run(stack, "up", lambda watch: handle.up(on_event=watch, color="never", suppress_outputs=True))
-        return dict(result.summary.resource_changes or {})
+        return _changes(result.summary.resource_changes)
 
     def preview(self, stack: str, *, expect_no_changes: bool = False) -> Changes:
         """What `up` would do. Raises `EngineFailed`, also where a change is found that was not expected."""
         handle = self._select(stack)
         result = self._run(stack, "would", lambda watch: handle.preview(on_event=watch, color="never"))
-        changes = {str(getattr(op, "value", op)): count for op, count in result.change_summary.items()}
+        changes = _changes(result.change_summary)
         if expect_no_changes and set(changes) - {"same"}:
             raise EngineFailed(f"{stack}: {changes} - no changes were expected. Run: tandem up")
         return changes
@@ -76,7 +76,7 @@ class Engine:
         self._recover(handle, stack)
         result = self._run(stack, "destroy", lambda watch: handle.destroy(on_event=watch, color="never"))
         handle.workspace.remove_stack(stack)
-        return dict(result.summary.resource_changes or {})
+        return _changes(result.summary.resource_changes)
 
     def outputs(self, stack: str) -> Mapping[str, Any]:
         """The stack's outputs; secret ones are left out. Empty where it was never applied."""
@@ -153,6 +153,10 @@ class Engine:
         except auto_errors.CommandError as error:
             reason = "; ".join(dict.fromkeys(watch.errors)) or _reason(error)
             raise EngineFailed(f"{stack}: {reason}") from error
+
+
+def _changes(counted: Mapping[auto.OpType, int] | None) -> Changes:
+    return {str(getattr(op, "value", op)): count for op, count in (counted or {}).items()}
 
 
 def _lock_holder(lock: Path) -> int | None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
+from tandem.config.base import Site
 from tandem.config.environment import Doors, Environment, LocalCloud, load_environment
 from tandem.config.load import load_stack
 from tandem.config.stack import Stack
@@ -67,7 +68,7 @@ def load(name: str, root: Path = ROOT) -> LoadedEnvironment:
 
 
 DOORS = "TANDEM_DOORS"
-"""Overrides the ports of a local environment for one shell, as `edge=1,kubernetes=2,aws=3`: two clouds on one machine."""
+"""Moves a local environment's doors for one shell, as `edge=1,kubernetes=2,aws=3`: two clouds on one machine."""
 
 
 def _with_doors(settings: Environment) -> Environment:
@@ -88,7 +89,7 @@ def _together(name: str, stacks: Mapping[str, Stack]) -> list[Fault]:
     faults: list[Fault] = []
     if not stacks:
         return [Fault(f"stacks/Pulumi.{name}-*.yaml", "", f"environment {name} has no stack", "Add its stack files")]
-    sites = {}
+    sites: dict[str, tuple[str, tuple[Site, str]]] = {}
     for stack, value in stacks.items():
         where = f"stacks/Pulumi.{stack}.yaml: tandem:stack"
         for kind, used in value.uses.items():

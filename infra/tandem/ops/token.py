@@ -35,13 +35,12 @@ def token(cluster: str, region: str) -> str:
     """The bearer token itself. A secret for `LIFETIME`."""
     session = boto3.session.Session(region_name=region)
     sts = session.client("sts", region_name=region)
-    if session.get_credentials() is None:
+    credentials = session.get_credentials()
+    if credentials is None:
         raise TandemError(
             "cluster-token: no AWS credentials - EKS knows callers by them. Run: aws sso login, or set them"
         )
-    signer = RequestSigner(
-        sts.meta.service_model.service_id, region, "sts", "v4", session.get_credentials(), session.events
-    )
+    signer = RequestSigner(sts.meta.service_model.service_id, region, "sts", "v4", credentials, session.events)
     request = {
         "method": "GET",
         "url": f"{sts.meta.endpoint_url.rstrip('/')}/?Action=GetCallerIdentity&Version=2011-06-15",
