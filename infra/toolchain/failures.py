@@ -1,0 +1,59 @@
+"""Turns what `go` and `pip` say when they fail into one line that tells a person what to do."""
+
+from __future__ import annotations
+
+import errno
+import re
+from pathlib import Path
+
+from tandem.errors import TandemError
+
+_DISK_FULL = re.compile(r"no space left on device|disk quota exceeded", re.IGNORECASE)
+_NO_NETWORK = re.compile(
+    r"no such host|server misbehaving|network is unreachable|connection refused|connection reset|i/o timeout|dial tcp|"
+    r"tls handshake|temporary failure in name resolution|name or service not known|newconnectionerror|proxyconnect|"
+    r"read timed out|max retries exceeded|module lookup disabled",
+    re.IGNORECASE,
+)
+_NO_MEMORY = re.compile(r"signal: killed|cannot allocate memory|out of memory", re.IGNORECASE)
+_QUOTED_LINES = 12
+"""Lines of a failed command's output that are shown: enough for a compiler's first errors, few enough to read."""
+
+
+class BuildFailed(TandemError):
+    """The toolchain could not be built; running the same command again goes on where it stopped."""
+
+    exit_code = 1
+
+
+def explain(what: str, output: str, folders: tuple[Path, ...]) -> BuildFailed:
+    """The error for a command that failed with `output` while making `what`; `folders` are those it writes to."""
+    if _DISK_FULL.search(output):
+        return disk_full(what, folders)
+    if _NO_NETWORK.search(output):
+        reason = next(line.strip() for line in output.splitlines() if _NO_NETWORK.search(line))
+        return BuildFailed(
+            f"{what}: {reason[:200]} - sources come from the Go module proxy and PyPI, which were not reached. Check the "
+            "network (and GOPROXY, HTTPS_PROXY, pip's index settings), then run the same command: it goes on where it stopped."
+        )
+    if _NO_MEMORY.search(output):
+        return BuildFailed(
+            f"{what}: the compiler was killed - it needs about 2 GiB of memory for each core that it uses. Free memory or set "
+            "GOMAXPROCS=1, then run the same command: it goes on where it stopped."
+        )
+    tail = "\n".join(f"    {line}" for line in output.strip().splitlines()[-_QUOTED_LINES:])
+    return BuildFailed(f"{what}: failed - the command's last lines are:\n{tail}")
+
+
+def disk_full(what: str, folders: tuple[Path, ...]) -> BuildFailed:
+    """The error for a full disk."""
+    places = ", ".join(str(folder) for folder in folders)
+    return BuildFailed(
+        f"{what}: no space left - a cold build needs about 12 GB in {places}. Free space (or put the cache elsewhere with "
+        "TANDEM_CACHE, GOCACHE and GOMODCACHE), then run the same command: it goes on where it stopped."
+    )
+
+
+def is_disk_full(error: OSError) -> bool:
+    """Whether an operating system error says that a disk or quota is full."""
+    return error.errno in (errno.ENOSPC, errno.EDQUOT)
