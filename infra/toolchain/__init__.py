@@ -1,1 +1,1 @@
-"""How the Pulumi engine, its plugins and the Kubernetes binaries are obtained: built from Go modules, pinned by go.sum."""
+"""How the engine, its plugins and the Kubernetes binaries are obtained: built from Go modules, pinned by go.sum."""

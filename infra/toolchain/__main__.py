@@ -19,22 +19,30 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and exit with its code: 0 done, 1 build failed, 3 something of this machine is missing."""
     parser = argparse.ArgumentParser(prog="tandem-toolchain", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    make = commands.add_parser("build", help="obtain what is missing; resumable; waits for another build")
+    make = commands.add_parser("build", help="obtain all that is missing; resumable; waits for another build")
     make.add_argument("--no-packages", action="store_true", help="leave the operating system's packages alone")
+    commands.add_parser("packages", help="install the operating system's packages that are missing, or name them")
     status = commands.add_parser("status", help="say what there is and what is missing; builds nothing")
     status.add_argument("--json", action="store_true", help="for programs")
     chosen = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, _interrupt)
     try:
-        sys.exit(
-            _status(as_json=chosen.json) if chosen.command == "status" else _build(packages=not chosen.no_packages)
-        )
+        sys.exit(_run(chosen))
     except TandemError as error:
         print(f"tandem-toolchain: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         print("tandem-toolchain: interrupted - run the same command: it goes on where it stopped.", file=sys.stderr)
         sys.exit(130)
+
+
+def _run(chosen: argparse.Namespace) -> int:
+    if chosen.command == "status":
+        return _status(as_json=chosen.json)
+    if chosen.command == "packages":
+        debian.ensure(_say)
+        return 0
+    return _build(packages=not chosen.no_packages)
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
@@ -46,7 +54,7 @@ def _say(line: str) -> None:
 
 
 def _build(*, packages: bool) -> int:
-    """Packages come first because they are quick; their absence stops the local cloud, not the engine, so building goes on."""
+    """Packages come first because they are quick. Without them only the local cloud is stopped, so building goes on."""
     lacking: MissingTool | None = None
     if packages:
         try:

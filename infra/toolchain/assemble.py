@@ -77,7 +77,7 @@ def _copy_language_host(library: Path) -> None:
 
 
 def _keep_home(old: Path, new: Path) -> None:
-    """Move what the engine itself wrote from an old home to the new one; plugins that the toolchain holds are its own."""
+    """Move what the engine itself wrote from an old home to the new one; the toolchain's own plugins stay."""
     for folder in (old, old / "plugins"):
         if not folder.is_dir():
             continue

@@ -1,4 +1,4 @@
-"""Obtains the whole toolchain: what is built already is kept, what is half-built is finished, one build runs at a time."""
+"""Obtains the whole toolchain: what is built is kept, what is half-built is finished, one build runs at a time."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ def ensure(say: Say, environ: Mapping[str, str] = os.environ) -> paths.Toolchain
             raise failures.disk_full("toolchain", (root,)) from error
         if isinstance(error, PermissionError):
             raise failures.BuildFailed(
-                f"{error.filename or root}: not writable - the toolchain is kept there. Fix its owner, or set TANDEM_CACHE."
+                f"{error.filename or root}: not writable - the toolchain is kept there. "
+                "Change its owner, or set TANDEM_CACHE."
             ) from error
         raise
     return paths.current(environ)

@@ -76,8 +76,8 @@ def ensure(say: Callable[[str], None], run: Run | None = None) -> None:
     _install([need.package for need in lacking], run or _run)
     if still := missing():
         raise MissingTool(
-            f"packages: apt-get installed {names} but {', '.join(need.provides for need in still)} is not there - the package "
-            "may be named otherwise here. Install what holds it."
+            f"packages: apt-get installed {names} but {', '.join(need.provides for need in still)} is not there - "
+            "the package may be named otherwise here. Install what holds it."
         )
 
 
@@ -98,5 +98,6 @@ def _install(packages: Sequence[str], run: Run) -> None:
         lines = [line for line in (updated.stderr + done.stderr).splitlines() if line.startswith(("E:", "W:"))]
         reason = lines[-1] if lines else f"exit status {done.returncode}"
         raise MissingTool(
-            f"packages: {' '.join(packages)} - apt-get could not install them: {reason}. Run: apt-get update && {' '.join(install)}"
+            f"packages: {' '.join(packages)} - apt-get could not install them: {reason}. "
+            f"Run: apt-get update && {' '.join(install)}"
         )

@@ -16,6 +16,7 @@ _NO_NETWORK = re.compile(
     re.IGNORECASE,
 )
 _NO_MEMORY = re.compile(r"signal: killed|cannot allocate memory|out of memory", re.IGNORECASE)
+_RESUMES = "it goes on where it stopped."
 _QUOTED_LINES = 12
 """Lines of a failed command's output that are shown: enough for a compiler's first errors, few enough to read."""
 
@@ -33,13 +34,13 @@ def explain(what: str, output: str, folders: tuple[Path, ...]) -> BuildFailed:
     if _NO_NETWORK.search(output):
         reason = next(line.strip() for line in output.splitlines() if _NO_NETWORK.search(line))
         return BuildFailed(
-            f"{what}: {reason[:200]} - sources come from the Go module proxy and PyPI, which were not reached. Check the "
-            "network (and GOPROXY, HTTPS_PROXY, pip's index settings), then run the same command: it goes on where it stopped."
+            f"{what}: {reason[:200]} - sources come from the Go module proxy and PyPI, which were not reached. Check "
+            f"the network (and GOPROXY, HTTPS_PROXY, pip's index settings), then run the same command: {_RESUMES}"
         )
     if _NO_MEMORY.search(output):
         return BuildFailed(
-            f"{what}: the compiler was killed - it needs about 2 GiB of memory for each core that it uses. Free memory or set "
-            "GOMAXPROCS=1, then run the same command: it goes on where it stopped."
+            f"{what}: the compiler was killed - it needs about 2 GiB of memory for each core that it uses. "
+            f"Free memory or set GOMAXPROCS=1, then run the same command: {_RESUMES}"
         )
     tail = "\n".join(f"    {line}" for line in output.strip().splitlines()[-_QUOTED_LINES:])
     return BuildFailed(f"{what}: failed - the command's last lines are:\n{tail}")
@@ -49,8 +50,8 @@ def disk_full(what: str, folders: tuple[Path, ...]) -> BuildFailed:
     """The error for a full disk."""
     places = ", ".join(str(folder) for folder in folders)
     return BuildFailed(
-        f"{what}: no space left - a cold build needs about 12 GB in {places}. Free space (or put the cache elsewhere with "
-        "TANDEM_CACHE, GOCACHE and GOMODCACHE), then run the same command: it goes on where it stopped."
+        f"{what}: no space left - a cold build needs about 12 GB in {places}. Free space (or put the caches elsewhere "
+        f"with TANDEM_CACHE, GOCACHE and GOMODCACHE), then run the same command: {_RESUMES}"
     )
 
 

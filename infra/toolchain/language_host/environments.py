@@ -26,7 +26,7 @@ class Step:
 
 
 class PythonEnvironment:
-    """The environment that the `pip` toolchain gives: a virtual environment where the option names one, else PATH's Python."""
+    """What the `pip` toolchain gives: a virtual environment where the option names one, else PATH's Python."""
 
     tool = "pip"
 
@@ -78,8 +78,8 @@ class PythonEnvironment:
     def _no_environment(self, folder: Path) -> str:
         state = "is not a virtual environment (it has no bin/python)" if folder.exists() else "does not exist"
         return (
-            f"{self.options.project_file}: runtime.options.virtualenv = {self.options.virtualenv_given or folder.name} - "
-            f"{folder} {state}. Run: {self.remedy(folder)}"
+            f"{self.options.project_file}: runtime.options.virtualenv = {self.options.virtualenv_given or folder.name} "
+            f"- {folder} {state}. Run: {self.remedy(folder)}"
         )
 
     def remedy(self, folder: Path) -> str:
@@ -98,7 +98,7 @@ class UvEnvironment(PythonEnvironment):
 
     @property
     def folder(self) -> Path:
-        """As uv itself decides: the option, else UV_PROJECT_ENVIRONMENT, else .venv beside uv.lock or pyproject.toml."""
+        """As uv decides: the option, else UV_PROJECT_ENVIRONMENT, else .venv beside uv.lock or pyproject.toml."""
         if self.options.virtualenv is not None:
             return self.options.virtualenv
         return self._project / os.environ.get("UV_PROJECT_ENVIRONMENT", ".venv")
@@ -143,7 +143,8 @@ class PoetryEnvironment(PythonEnvironment):
             done = subprocess.run(command, cwd=self.options.program, capture_output=True, text=True, check=False)
             if done.returncode or not done.stdout.strip():
                 raise NoEnvironment(
-                    f"{self.options.program}: poetry has no virtual environment for it - {done.stderr.strip() or 'none was made'}. "
+                    f"{self.options.program}: poetry has no virtual environment for it - "
+                    f"{done.stderr.strip() or 'none was made'}. "
                     "Run: pulumi install, or poetry install"
                 )
             self._found = Path(done.stdout.strip())

@@ -49,7 +49,7 @@ def required_plugins(environment: PythonEnvironment) -> list[RequiredPlugin]:
 
 
 def _read_plugin(file: Path) -> RequiredPlugin | None:
-    """None for an SDK without a provider of its own, or with a broken file (which the SDK's registration will report)."""
+    """None for an SDK without a provider of its own, or with a broken file (which its registration will report)."""
     try:
         content = json.loads(file.read_text())
     except (OSError, ValueError):

@@ -43,7 +43,7 @@ def _entry_point(info: Any) -> str:
 
 
 def configuration(request: Any) -> dict[str, str]:
-    """Variables that hand the stack's configuration over. They are not on the command line, which other users can see."""
+    """Variables that hand the stack's configuration over. Not on the command line, which other users can see."""
     variables = {"PULUMI_CONFIG": json.dumps(dict(request.config))}
     if request.configSecretKeys:
         variables["PULUMI_CONFIG_SECRET_KEYS"] = json.dumps(list(request.configSecretKeys))

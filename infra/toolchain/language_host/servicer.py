@@ -91,7 +91,7 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
             with self._children.start(argv, cwd=request.pwd or None, env=variables, capture=True) as child:
                 self._end_with_call(child, context)
                 for stream, chunk in streams.output(child):
-                    yield language_pb2.RunPluginResponse(**{stream: chunk})
+                    yield _plugin_output(stream, chunk)
                 yield language_pb2.RunPluginResponse(exitcode=child.wait())
         except Cancelled:
             context.abort(grpc.StatusCode.CANCELLED, "the engine has cancelled")
@@ -170,6 +170,12 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
         """The engine stops a call by hanging up, while its thread waits for the child."""
         if not context.add_callback(lambda: self._children.end(child)):
             self._children.end(child)
+
+
+def _plugin_output(stream: str, chunk: bytes) -> Any:
+    response = language_pb2.RunPluginResponse()
+    setattr(response, stream, chunk)
+    return response
 
 
 def _options(info: Any) -> options.Options:
