@@ -24,6 +24,12 @@ Changes = Mapping[str, int]
 """Operation (create, update, same, delete, replace) -> number of resources."""
 
 
+PROGRAM_TYPE = "pulumi:pulumi:Stack"
+PROGRAM_FAILED = "Program exited with non-zero exit code"
+"""The engine's words for a program that failed: true, and no help."""
+PRINTED_LINES = 3
+
+
 @dataclass
 class _Watch:
     """Turns the engine's events into progress lines and keeps the errors."""
@@ -32,19 +38,30 @@ class _Watch:
     progress: Progress
     verb: str
     errors: list[str] = field(default_factory=list)
-    done: int = 0
+    printed: list[str] = field(default_factory=list)
+    """What the program wrote to stderr: its own words, where the engine only knows that it failed."""
 
     def __call__(self, event: auto_events.EngineEvent) -> None:
         if event.res_outputs_event is not None:
             operation = str(getattr(event.res_outputs_event.metadata.op, "value", event.res_outputs_event.metadata.op))
             if operation not in ("same", "read"):
-                self.done += 1
                 urn = event.res_outputs_event.metadata.urn
                 self.progress.say(self.stack, f"{self.verb} {operation} {_short(urn)}")
         diagnostic = event.diagnostic_event
-        if diagnostic is not None and diagnostic.severity == "error" and not diagnostic.ephemeral:
-            resource = _short(diagnostic.urn) + ": " if diagnostic.urn else ""
-            self.errors.append(resource + " ".join(diagnostic.message.split()))
+        if diagnostic is None or diagnostic.ephemeral:
+            return
+        text = " ".join(diagnostic.message.split())
+        if diagnostic.severity == "info#err" and text:
+            self.printed.append(text)
+        elif diagnostic.severity == "error":
+            subject = "" if not diagnostic.urn or PROGRAM_TYPE in diagnostic.urn else _short(diagnostic.urn) + ": "
+            self.errors.append(subject + text)
+
+    @property
+    def reason(self) -> str:
+        """Why it failed, on one line; empty where no event said."""
+        told = [error for error in self.errors if PROGRAM_FAILED not in error]
+        return "; ".join(dict.fromkeys(told or self.printed[-PRINTED_LINES:] or self.errors))
 
 
 @dataclass(frozen=True)
@@ -53,6 +70,8 @@ class Engine:
 
     variables: Mapping[str, str]
     progress: Progress
+    project: Path = ROOT
+    """Folder of the Pulumi project."""
 
     def up(self, stack: str) -> Changes:
         """Applies the stack. Goes on from whatever an interrupted run left. Raises `EngineFailed`."""
@@ -109,7 +128,7 @@ class Engine:
         command = shutil.which("pulumi", path=self.variables.get("PATH"))
         root = str(Path(command).parent.parent) if command and Path(command).parent.name == "bin" else None
         return auto.LocalWorkspace(
-            work_dir=str(ROOT), env_vars=dict(self.variables), pulumi_command=auto.PulumiCommand(root=root)
+            work_dir=str(self.project), env_vars=dict(self.variables), pulumi_command=auto.PulumiCommand(root=root)
         )
 
     def _select(self, stack: str) -> auto.Stack:
@@ -132,7 +151,7 @@ class Engine:
         backend = self.variables.get("PULUMI_BACKEND_URL", "")
         if not backend.startswith("file://"):
             return False
-        folder = Path(backend.removeprefix("file://")) / ".pulumi" / "locks" / "organization" / "tandem" / stack
+        folder = Path(backend.removeprefix("file://")) / ".pulumi" / "locks" / "organization" / self._project_name() / stack
         broken = False
         for lock in folder.glob("*.json"):
             holder = _lock_holder(lock)
@@ -140,6 +159,9 @@ class Engine:
                 lock.unlink(missing_ok=True)
                 broken = True
         return broken
+
+    def _project_name(self) -> str:
+        return str(self._workspace().project_settings().name)
 
     def _run(self, stack: str, verb: str, call: Callable[[_Watch], T]) -> T:
         watch = _Watch(stack, self.progress, verb)
@@ -151,7 +173,7 @@ class Engine:
                 f"or if it is gone: pulumi cancel -s {stack}"
             ) from error
         except auto_errors.CommandError as error:
-            reason = "; ".join(dict.fromkeys(watch.errors)) or _reason(error)
+            reason = watch.reason or _reason(error)
             raise EngineFailed(f"{stack}: {reason}") from error
 
 
