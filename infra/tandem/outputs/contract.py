@@ -1,0 +1,71 @@
+"""How a stack tells others what it made: one typed, versioned value under the stack's kind.
+
+`export` writes it, `read` gives it to another stack's program, `parse` to a command. A stack that was not applied
+yet, or that another release of Tandem applied, is refused with the command that mends it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, TypeVar
+
+import pulumi
+from pulumi.runtime.sync_await import _sync_await
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from tandem.errors import Fault, PlanError
+
+
+class Contract(BaseModel):
+    """What one kind of stack gives to others. Never holds a secret: only names and ARNs of secrets."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    KIND: ClassVar[str]
+    VERSION: ClassVar[int]
+    """Raised whenever a field is added, removed or means something else."""
+
+    version: int
+
+
+C = TypeVar("C", bound=Contract)
+
+
+def export(model: type[Contract], **fields: Any) -> None:
+    """Exports the stack's contract. Each field is a value or an Output, also inside lists and dicts."""
+    unknown = fields.keys() ^ (model.model_fields.keys() - {"version"})
+    if unknown:
+        raise TypeError(f"{model.__name__}: fields given and fields declared differ in {', '.join(sorted(unknown))}")
+    values = pulumi.Output.from_input({**fields, "version": model.VERSION})
+    pulumi.export(model.KIND, values.apply(lambda given: model.model_validate(given).model_dump(mode="json")))
+
+
+def parse(model: type[C], stack: str, outputs: Mapping[str, Any]) -> C:
+    """The contract among a stack's outputs. Raises `PlanError` where the stack was not applied by this release."""
+    value = outputs.get(model.KIND)
+    if not isinstance(value, Mapping):
+        kinds = ", ".join(sorted(outputs)) or "nothing"
+        rule = f"the stack gives no {model.KIND} outputs (it gives {kinds}): it was not applied yet"
+        raise PlanError([Fault(stack, "", rule, f"Run: pulumi up -s {stack}")])
+    version = value.get("version")
+    if version != model.VERSION:
+        rule = f"its {model.KIND} outputs are of another release of Tandem; this one reads version {model.VERSION}"
+        raise PlanError([Fault(stack, f"version {version}", rule, f"Apply it with this release: pulumi up -s {stack}")])
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        reason = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+        rule = f"its {model.KIND} outputs do not have the shape of version {model.VERSION} ({reason})"
+        raise PlanError([Fault(stack, "", rule, f"Apply it with this release: pulumi up -s {stack}")]) from error
+
+
+def read(model: type[C], stack: str) -> C:
+    """The contract of another stack, as a plain value that a plan can be made from.
+
+    A stack reference's outputs come from the other stack's state, so they are known in previews too. Raises `PlanError`
+    as `parse` does.
+    """
+    organization, project = pulumi.get_organization(), pulumi.get_project()
+    reference = pulumi.StackReference(stack, stack_name=f"{organization}/{project}/{stack}")
+    outputs = _sync_await(reference.outputs.future())
+    return parse(model, stack, outputs or {})
