@@ -10,7 +10,9 @@ from typing import Final
 
 # Ports. Fixed by the programs that listen, not chosen by us, unless said.
 ENGINE_PORT: Final = 30000
-"""HTTP port of SGLang engines and of the gateway: SGLang's own default; service discovery passes it to every worker."""
+"""HTTP port of SGLang engines: SGLang's own default; service discovery passes it to every worker."""
+GATEWAY_PORT: Final = 8080
+"""Port between the edge and the gateways: the deployment guide's `gateway.listen_port`."""
 BOOTSTRAP_PORT: Final = 8998
 """SGLang's `--disaggregation-bootstrap-port` default. Plain HTTP without auth: reachable from decode and gateway only."""
 GATEWAY_METRICS_PORT: Final = 29000

@@ -6,7 +6,7 @@ import importlib
 
 import pulumi
 
-from tandem.config.load import KEY, parse_stack
+from tandem.config.load import parse_stack
 from tandem.errors import TandemError
 
 

@@ -151,7 +151,9 @@ class Engine:
         backend = self.variables.get("PULUMI_BACKEND_URL", "")
         if not backend.startswith("file://"):
             return False
-        folder = Path(backend.removeprefix("file://")) / ".pulumi" / "locks" / "organization" / self._project_name() / stack
+        folder = (
+            Path(backend.removeprefix("file://")) / ".pulumi" / "locks" / "organization" / self._project_name() / stack
+        )
         broken = False
         for lock in folder.glob("*.json"):
             holder = _lock_holder(lock)
