@@ -15,12 +15,18 @@ GATEWAY_PORT: Final = 8080
 """Port between the edge and the gateways: the deployment guide's `gateway.listen_port`."""
 BOOTSTRAP_PORT: Final = 8998
 """SGLang's `--disaggregation-bootstrap-port` default. Plain HTTP without auth: reachable from decode and gateway only."""
+GATEWAY_PORT: Final = 8080
+"""Between edge and gateways, where nobody chooses another: the deployment guide's `gateway.listen_port`."""
 GATEWAY_METRICS_PORT: Final = 29000
 """smg's `--prometheus-port` default."""
 MOONCAKE_PORTS: Final = (15000, 17000)
 """Mooncake's RPC and TCP data ports (MC_MIN/MAX_RPC_PORT); must avoid the ephemeral range."""
 SIDE_CHANNEL_PORTS: Final = (40000, 49999)
 """Pinned net.ipv4.ip_local_port_range of engine pods: ZMQ binds there, so rules can name it."""
+WEBHOOK_PORT: Final = 9443
+"""Admission webhook of the AWS Load Balancer Controller; the API server calls it."""
+METRICS_SERVER_PORT: Final = 10251
+"""The EKS metrics-server add-on; the API server asks it on behalf of autoscalers."""
 HTTPS_PORT: Final = 443
 """The only port that is open to the world, on the edge."""
 KUBELET_PORT: Final = 10250
@@ -38,7 +44,35 @@ KUBERNETES_NAME_MAX: Final = 63
 """DNS label: Services and namespaces."""
 EKS_NAME_MAX: Final = 100
 
+# Sizes.
+VPC_PREFIX_MIN: Final = 16
+"""EC2: a VPC is a /16 at most."""
+VPC_PREFIX_MAX: Final = 18
+"""A sixteenth of a /18 is a /22: 20 GPU nodes with 33 addresses each. Smaller, nodes run out of addresses for pods."""
+SUBNET_PREFIX_MAX: Final = 28
+"""EC2: a subnet is a /28 at least."""
+LISTENER_RULE_VALUES_MAX: Final = 5
+"""elasticloadbalancing: values in all conditions of one rule."""
+ROOT_VOLUME_GIB_MIN: Final = 200
+"""An engine image is 20 to 40 GiB unpacked, and two of them lie side by side during a rollout."""
+ROOT_VOLUME_MIBPS: Final = 600
+"""gp3 throughput: parallel image pulls need it, and the default of 125 makes a node's start minutes longer."""
+SYSTEM_NODE_VCPUS_MIN: Final = 4
+"""Gateways, DNS, monitoring and controllers of one node; with less, one of them starves."""
+COMPUTE_GPU_MEMORY_GIB_MIN: Final = 40
+"""The guide's floor for prefill GPUs: weights of a 70B model in 8 bits over two of them."""
+COMPUTE_GPU_TFLOPS_MIN: Final = 300
+"""Dense BF16: the rate of an A100 (312), the guide's floor for prefill."""
+BANDWIDTH_GPU_GB_PER_SECOND_MIN: Final = 1500
+"""GB/s of GPU memory: an A100's (1555). Below, a decode step is slower than people read."""
+BANDWIDTH_NODE_MEMORY_GIB_MIN: Final = 512
+"""The guide's floor for decode nodes: KV that waits lies in the node's memory."""
+
 # Times, in seconds.
+LOAD_BALANCER_IDLE_MAX: Final = 4000
+"""elasticloadbalancing: longest idle timeout."""
+DEREGISTRATION_MAX: Final = 3600
+"""elasticloadbalancing: longest deregistration delay."""
 LOAD_BALANCER_IDLE_DEFAULT: Final = 120
 """Longest silence on a stream. Above the gateway's 15 s keep-alive comments by far; a long prefill must not be cut."""
 GATEWAY_REQUEST_TIMEOUT: Final = 1800

@@ -17,10 +17,6 @@ from tandem.errors import Fault
 Protocol = Literal["tcp", "udp", "all"]
 PortRange = tuple[int, int]
 """First and last port, both included."""
-WEBHOOK_PORT: Final = 9443
-"""Port of the AWS Load Balancer Controller's admission webhook."""
-METRICS_SERVER_PORT: Final = 10251
-"""Port of the metrics-server add-on, which the API server asks on behalf of autoscalers."""
 
 
 class Party(StrEnum):
@@ -110,8 +106,17 @@ def table(gateway_port: int) -> tuple[Flow, ...]:
         Flow(monitoring, decode, "tcp", http, "engine", "scrapes /metrics"),
         Flow(monitoring, gateway, "tcp", metrics, "gateway-metrics", "scrapes /metrics"),
         Flow(plane, nodes, "tcp", kubelet, "kubelet", "logs, exec and metrics of pods"),
-        Flow(plane, nodes, "tcp", _one(WEBHOOK_PORT), "webhook", "admission webhook of the load balancer controller"),
-        Flow(plane, nodes, "tcp", _one(METRICS_SERVER_PORT), "metrics-server", "resource metrics for autoscalers"),
+        Flow(
+            plane,
+            nodes,
+            "tcp",
+            _one(limits.WEBHOOK_PORT),
+            "webhook",
+            "admission webhook of the load balancer controller",
+        ),
+        Flow(
+            plane, nodes, "tcp", _one(limits.METRICS_SERVER_PORT), "metrics-server", "resource metrics for autoscalers"
+        ),
         Flow(nodes, plane, "tcp", https, "api-server", "the Kubernetes API"),
         Flow(nodes, nodes, "tcp", kubelet, "kubelet", "resource metrics of every node"),
         Flow(nodes, nodes, "tcp", dns, "dns", "names inside the cluster"),
