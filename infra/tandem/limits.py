@@ -15,8 +15,6 @@ GATEWAY_PORT: Final = 8080
 """Port between the edge and the gateways: the deployment guide's `gateway.listen_port`."""
 BOOTSTRAP_PORT: Final = 8998
 """SGLang's `--disaggregation-bootstrap-port` default. Plain HTTP without auth: reachable from decode and gateway only."""
-GATEWAY_PORT: Final = 8080
-"""Between edge and gateways, where nobody chooses another: the deployment guide's `gateway.listen_port`."""
 GATEWAY_METRICS_PORT: Final = 29000
 """smg's `--prometheus-port` default."""
 MOONCAKE_PORTS: Final = (15000, 17000)
