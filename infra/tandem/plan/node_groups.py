@@ -1,9 +1,9 @@
 """Node groups: interfaces, labels, taints, disks, sizes.
 
 The network interfaces are the difficulty. The first one (card 0, device 0) carries the node's addresses and can be no
-EFA-only device; each EFA device is one more interface on its own card, takes no address, and belongs to the EFA group alone,
-whose members are matched by group and not by address. An interface's public address and a subnet must not be written: EKS
-gives the subnet, and more than one interface forbids the other.
+EFA-only device; each EFA device is one more interface on its own card, takes no address, and belongs to the EFA group
+alone, whose members are matched by group and not by address. Neither a subnet nor a public address may be written: EKS
+gives the one, and more than one interface forbids the other.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from tandem.config.registry import RegistryStack
 from tandem.plan import names
 
 KEY_DELETION_DAYS: Final = 30
-"""KMS: days between a key's deletion and its end; the longest there is, since nothing it encrypted can be read after."""
+"""KMS: days between a key's deletion and its end; the longest there is: nothing it encrypted can be read after."""
 KEY_DELETION_DAYS_DISPOSABLE: Final = 7
 """KMS: the shortest there is."""
 SECRET_RECOVERY_DAYS: Final = 30

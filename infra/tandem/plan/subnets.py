@@ -3,7 +3,7 @@
     slot    = VPC prefix + 3     the n-th zone has the n-th free slot
     private = slot's first half  nodes and their pods
     public  = VPC prefix + 8     right behind it: load balancers and NAT gateways
-    control = VPC prefix + 11    right behind that: the control plane's interfaces, apart, so that nodes cannot starve them
+    control = VPC prefix + 11    right behind that: the control plane's interfaces, apart: nodes cannot starve them
 
 The difficulty is that a range can never move: a zone's place in the list alone decides, so adding a zone moves nothing.
 A slot that touches a reserved range is skipped as a whole.
