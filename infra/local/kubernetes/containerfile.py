@@ -1,4 +1,5 @@
-"""Reads what the local runtime needs from a Containerfile: ENTRYPOINT, CMD, ENV, USER, WORKDIR and STOPSIGNAL of its last stage.
+"""Reads what the local runtime needs from a Containerfile: ENTRYPOINT, CMD, ENV, USER, WORKDIR and STOPSIGNAL of its
+last stage.
 
 Instructions that only make layers (RUN, COPY, EXPOSE, LABEL ...) have no meaning here and are passed over.
 """
@@ -32,7 +33,8 @@ class ImageConfig:
 
 
 def read_containerfile(path: Path) -> ImageConfig:
-    """The last stage of the Containerfile at `path`. Raises ConfigError with every fault, OSError if it cannot be read."""
+    """The last stage of the Containerfile at `path`. Raises ConfigError with every fault, OSError if it cannot be
+    read."""
     return parse_containerfile(path.read_text(encoding="utf-8"), str(path))
 
 
@@ -60,7 +62,14 @@ def parse_containerfile(text: str, where: str) -> ImageConfig:
             except ValueError as error:
                 faults.append(Fault(place, f"{word} {rest}", str(error), "Correct the line"))
     if not faults and not config.entrypoint and not config.command:
-        faults.append(Fault(where, "", "an image needs an ENTRYPOINT, since a pod gives arguments only", 'Add ENTRYPOINT ["program"]'))
+        faults.append(
+            Fault(
+                where,
+                "",
+                "an image needs an ENTRYPOINT, since a pod gives arguments only",
+                'Add ENTRYPOINT ["program"]',
+            )
+        )
     if faults:
         raise ConfigError(faults)
     return config
@@ -77,14 +86,17 @@ def _apply(config: ImageConfig, word: str, rest: str, arguments: dict[str, str])
     if word == "USER":
         return replace(config, user=_expand(rest, known))
     if word == "WORKDIR":
-        return replace(config, working_folder=posixpath.normpath(posixpath.join(config.working_folder, _expand(rest, known))))
+        return replace(
+            config, working_folder=posixpath.normpath(posixpath.join(config.working_folder, _expand(rest, known)))
+        )
     if word == "STOPSIGNAL":
         return replace(config, stop_signal=_expand(rest, known))
     return config
 
 
 def _instructions(text: str) -> list[tuple[int, str, str]]:
-    """Line number, upper-case instruction and the rest, with continued lines joined and comments and here-documents left out."""
+    """Line number, upper-case instruction and the rest, with continued lines joined and comments and here-documents
+    left out."""
     found: list[tuple[int, str, str]] = []
     lines = text.splitlines()
     at = 0
@@ -121,6 +133,8 @@ def _exec_form(text: str) -> tuple[str, ...]:
 
 
 def _assignments(text: str, known: dict[str, str]) -> dict[str, str]:
+    if not text:
+        raise ValueError("needs NAME=VALUE")
     if "=" not in text.split(maxsplit=1)[0]:
         key, _, value = text.partition(" ")
         return {key: _expand(value.strip(), known)}

@@ -1,7 +1,8 @@
 """Simulated devices of one node: a kubelet device plugin for each resource name.
 
-`python -m local.kubernetes.devices --socket-dir DIR --resource nvidia.com/gpu=8 --resource vpc.amazonaws.com/efa=1`, with DIR the
-`device-plugins` folder of the node's kubelet. There is no hardware behind them: a container learns which it was given from its environment.
+`python -m local.kubernetes.devices --socket-dir DIR --resource nvidia.com/gpu=8 --resource vpc.amazonaws.com/efa=1`,
+with DIR the `device-plugins` folder of the node's kubelet. There is no hardware behind them: a container learns which
+it was given from its environment.
 """
 
 from __future__ import annotations
@@ -79,7 +80,9 @@ class Plugin(api_grpc.DevicePluginServicer):  # type: ignore[misc]
 
     async def ListAndWatch(self, request: Any, context: Any) -> AsyncIterator[Any]:
         """The devices, once; then the stream stays open, since its end means that they are gone."""
-        yield api.ListAndWatchResponse(devices=[api.Device(ID=name, health="Healthy") for name in self._resource.devices])
+        yield api.ListAndWatchResponse(
+            devices=[api.Device(ID=name, health="Healthy") for name in self._resource.devices]
+        )
         await asyncio.Event().wait()
 
     async def GetPreferredAllocation(self, request: Any, context: Any) -> Any:
@@ -144,7 +147,9 @@ async def _listen(folder: Path, resource: Resource) -> grpc.aio.Server:
 
 async def _register(folder: Path, resource: Resource) -> bool:
     options = api.DevicePluginOptions(get_preferred_allocation_available=True)
-    request = api.RegisterRequest(version="v1beta1", endpoint=resource.endpoint, resource_name=resource.name, options=options)
+    request = api.RegisterRequest(
+        version="v1beta1", endpoint=resource.endpoint, resource_name=resource.name, options=options
+    )
     async with grpc.aio.insecure_channel(f"unix:{folder / KUBELET_SOCKET}") as channel:
         try:
             await api_grpc.RegistrationStub(channel).Register(request, timeout=_REGISTER_SECONDS)
@@ -173,7 +178,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr)
     parser = argparse.ArgumentParser(prog="python -m local.kubernetes.devices", description=__doc__)
     parser.add_argument("--socket-dir", required=True, type=Path, help="the kubelet's device-plugins folder")
-    parser.add_argument("--resource", required=True, action="append", type=Resource.parse, help="NAME=COUNT; may be given again")
+    parser.add_argument(
+        "--resource", required=True, action="append", type=Resource.parse, help="NAME=COUNT; may be given again"
+    )
     given = parser.parse_args(arguments)
     asyncio.run(run(given.socket_dir, [resource for resource in given.resource if resource.count > 0]))
     return 0

@@ -1,7 +1,7 @@
 """The images this machine has: one folder each below `images/`, with a Python environment in the cache.
 
-`python -m local.kubernetes.images build` makes the environments. It must run where PyPI can be reached, so before the local cloud
-starts: inside it there is no route out. The runtime only looks them up.
+`python -m local.kubernetes.images build` makes the environments. It must run where PyPI can be reached, so before the
+local cloud starts: inside it there is no route out. The runtime only looks them up.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ class Image:
     environment: Path
     """Folder in the cache that holds `venv`, built or not."""
     id: str
-    """`sha256:` and a hash of what defines the image; not of its program, which the container sees as it is in the checkout."""
+    """`sha256:` and a hash of what defines the image; not of its program, which the container sees as it is in the
+    checkout."""
 
     @property
     def venv(self) -> Path:
@@ -96,7 +97,9 @@ class Images:
         file = folder / "Containerfile"
         if name != Path(name).name or not file.is_file():
             have = ", ".join(self.names()) or "none"
-            raise UnknownImage(f"{self.folder}: no image {name} - only folders there can be run; there are: {have}. Correct the name.")
+            raise UnknownImage(
+                f"{self.folder}: no image {name} - only folders there can be run; there are: {have}. Correct the name."
+            )
         requirements = _read(folder / "requirements.txt")
         digest = hashlib.sha256(b"\0".join((name.encode(), file.read_bytes(), requirements))).hexdigest()
         key = environment_key(requirements)
@@ -108,7 +111,9 @@ class Images:
             for image in self.all():
                 if image.id == reference:
                     return image
-            raise UnknownImage(f"{self.folder}: no image with id {reference} - it was changed or removed. Name the image again.")
+            raise UnknownImage(
+                f"{self.folder}: no image with id {reference} - it was changed or removed. Name the image again."
+            )
         return self.load(name_of(reference))
 
     def all(self) -> list[Image]:
@@ -125,8 +130,8 @@ class Images:
         """Raises MissingTool naming the command if the environment of `image` is not there."""
         if not image.built:
             raise MissingTool(
-                f"image {image.name}: its Python environment {image.environment} is not built - the local cloud has no network "
-                f"to build it from. Run `{BUILD_COMMAND}` on the host."
+                f"image {image.name}: its Python environment {image.environment} is not built - the local cloud has no "
+                f"network to build it from. Run `{BUILD_COMMAND}` on the host."
             )
 
 
@@ -160,7 +165,13 @@ def build(image: Image, say: Callable[[str], None]) -> None:
         _run([sys.executable, "-m", "venv", "--without-pip", str(venv)], image, say)
         requirements = image.folder / "requirements.txt"
         if requirements.is_file():
-            options = ["--disable-pip-version-check", "--no-input", "--no-warn-script-location", "--progress-bar", "off"]
+            options = [
+                "--disable-pip-version-check",
+                "--no-input",
+                "--no-warn-script-location",
+                "--progress-bar",
+                "off",
+            ]
             pip = [sys.executable, "-m", "pip", "--python", str(venv / "bin" / "python")]
             _run([*pip, "install", *options, "-r", str(requirements)], image, say)
         _relocate(venv)
@@ -172,13 +183,12 @@ def build(image: Image, say: Callable[[str], None]) -> None:
 
 def _relocate(venv: Path) -> None:
     """Let the scripts of `venv` name the Python of the place where the container has it."""
-    before = f"#!{venv}/bin/".encode()
-    after = f"#!{VENV_IN_CONTAINER}/bin/".encode()
     for script in (venv / "bin").iterdir():
         if script.is_file() and not script.is_symlink():
             content = script.read_bytes()
-            if content.startswith(before):
-                script.write_bytes(after + content[len(before) :])
+            # Not the first line only: with a long path, pip writes it into a second one.
+            if content.startswith(b"#!"):
+                script.write_bytes(content.replace(bytes(venv), bytes(VENV_IN_CONTAINER)))
 
 
 def _python_paths(venv: Path) -> list[str]:
@@ -191,8 +201,12 @@ def _python_paths(venv: Path) -> list[str]:
 def _run(command: Sequence[str], image: Image, say: Callable[[str], None]) -> None:
     lines: list[str] = []
     # A user's PYTHONPATH or active environment must not decide what goes into an image.
-    environment = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment) as process:
+    environment = {
+        key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")
+    }
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
+    ) as process:
         assert process.stdout is not None
         for line in process.stdout:
             lines.append(line.rstrip())
@@ -222,19 +236,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m local.kubernetes.images", description=main.__doc__)
     parser.add_argument("action", choices=("build", "list"))
     parser.add_argument("names", nargs="*", help="images; all if none is given")
-    parser.add_argument("--images", type=Path, default=Path(__file__).resolve().parents[3] / "images", help="folder of definitions")
+    parser.add_argument(
+        "--images", type=Path, default=Path(__file__).resolve().parents[3] / "images", help="folder of definitions"
+    )
     given = parser.parse_args(arguments)
     images = Images(given.images.absolute())
     try:
         chosen = [images.load(name) for name in given.names or images.names()]
         if not chosen:
-            fault = Fault(str(images.folder), "", "holds no folder with a Containerfile", "Name the right folder with --images")
+            fault = Fault(
+                str(images.folder), "", "holds no folder with a Containerfile", "Name the right folder with --images"
+            )
             raise ConfigError([fault])
         for image in chosen:
             if given.action == "build":
                 build(image, lambda line: print(line, flush=True))
             else:
-                state = f"{image.size_bytes / 1e6:.0f} MB" if image.built else f"not built; {BUILD_COMMAND} {image.name}"
+                state = (
+                    f"{image.size_bytes / 1e6:.0f} MB" if image.built else f"not built; {BUILD_COMMAND} {image.name}"
+                )
                 print(f"{image.name}\t{state}\t{image.environment}")
     except TandemError as error:
         print(error, file=sys.stderr)

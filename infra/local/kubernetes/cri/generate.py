@@ -1,7 +1,7 @@
 """Writes the Python messages and gRPC stubs of the kubelet's two interfaces from the Go modules' own .proto files.
 
-The files come from the Go module cache, so they are exactly the versions that the kubelet is built from. They import nothing: older
-versions had gogoproto options, and should they come back, protoc says so.
+The files come from the Go module cache, so they are exactly the versions that the kubelet is built from. They import
+nothing: older versions had gogoproto options, and should they come back, protoc says so.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from grpc_tools import protoc
+from grpc_tools import protoc  # type: ignore[import-untyped]
 
 HERE = Path(__file__).resolve().parent
 IMPORT_ROOT = HERE.parents[2]
@@ -35,7 +35,8 @@ SOURCES = (
 
 
 def module_folder(module: str) -> Path:
-    """Where the Go module that `infra/toolchain/kube/go.mod` pins lies. Raises CalledProcessError if Go cannot get it."""
+    """Where the Go module that `infra/toolchain/kube/go.mod` pins lies. Raises CalledProcessError if Go cannot get
+    it."""
     command = ["go", "list", "-mod=readonly", "-m", "-f", "{{.Dir}}", module]
     found = subprocess.run(command, cwd=MODULE_FOLDER, check=True, capture_output=True, text=True)
     return Path(found.stdout.strip())
@@ -51,7 +52,13 @@ def generate(target_root: Path = IMPORT_ROOT) -> None:
             file = Path(scratch) / package / f"{source.target}.proto"
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8")
-            command = ["protoc", f"-I{scratch}", f"--python_out={target_root}", f"--grpc_python_out={target_root}", str(file)]
+            command = [
+                "protoc",
+                f"-I{scratch}",
+                f"--python_out={target_root}",
+                f"--grpc_python_out={target_root}",
+                str(file),
+            ]
             if protoc.main(command) != 0:
                 raise RuntimeError(f"{source.module}/{source.path}: protoc refused it; its words are above")
 

@@ -1,6 +1,7 @@
 """`python -m local.kubernetes.runtime`: the container runtime of one simulated node, on a unix socket.
 
-SIGTERM ends it and leaves its pods running; the next one takes them over. `--purge` ends and removes all pods of the node instead.
+SIGTERM ends it and leaves its pods running; the next one takes them over. `--purge` ends and removes all pods of the
+node instead.
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--socket", required=True, type=Path, help="unix socket to serve the CRI on")
     parser.add_argument("--subnet", required=True, type=IPv4Network, help="where pod addresses come from")
     parser.add_argument("--bridge", required=True, help="name of the bridge that pods are connected to")
-    parser.add_argument("--gateway", required=True, type=IPv4Address, help="the bridge's address, the pods' default route")
+    parser.add_argument(
+        "--gateway", required=True, type=IPv4Address, help="the bridge's address, the pods' default route"
+    )
     parser.add_argument("--images", required=True, type=Path, help="folder with the image definitions")
     parser.add_argument("--purge", action="store_true", help="end and remove every pod of the node, then exit")
     return parser.parse_args(arguments)
@@ -59,7 +62,7 @@ async def serve(given: argparse.Namespace) -> None:
         images = Images(given.images.absolute())
         pods = Pods(
             node=given.node, state=state, subnet=given.subnet, bridge=Bridge(given.bridge, given.gateway), images=images
-        )  # fmt: skip
+        )
         await pods.begin()
         if given.purge:
             await pods.purge()
@@ -74,7 +77,12 @@ async def serve(given: argparse.Namespace) -> None:
         given.socket.unlink(missing_ok=True)
         server.add_insecure_port(f"unix:{given.socket}")
         await server.start()
-        log.info("node %s serves the CRI on %s; %d containers taken over", given.node, given.socket, len(pods.containers.all()))
+        log.info(
+            "node %s serves the CRI on %s; %d containers taken over",
+            given.node,
+            given.socket,
+            len(pods.containers.all()),
+        )
         await stop.wait()
         await server.stop(grace=1)
         await streaming.end()
@@ -88,7 +96,9 @@ def _only_one(path: Path) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            raise StateInUse(f"{path.parent}: another runtime uses this state - two would undo each other's work. Stop it first.") from error
+            raise StateInUse(
+                f"{path.parent}: another runtime uses this state - two would undo each other's work. Stop it first."
+            ) from error
         yield
 
 

@@ -11,12 +11,15 @@ from local.kubernetes.runtime.faults import RuntimeFault
 
 
 def next_address(
-    subnet: IPv4Network, taken: Collection[IPv4Address], last: IPv4Address | None, reserved: Collection[IPv4Address] = ()
+    subnet: IPv4Network,
+    taken: Collection[IPv4Address],
+    last: IPv4Address | None,
+    reserved: Collection[IPv4Address] = (),
 ) -> IPv4Address:
     """The first free address of `subnet` after `last`, starting over at its end.
 
-    Going round keeps an address that was just given up unused for as long as possible: others may still send to its last owner.
-    Raises RuntimeFault if none is free.
+    Going round keeps an address that was just given up unused for as long as possible: others may still send to its
+    last owner. Raises RuntimeFault if none is free.
     """
     unusable = {subnet.network_address, subnet.broadcast_address, *taken, *reserved}
     for address in _from(subnet, last):
@@ -37,5 +40,6 @@ def _from(subnet: IPv4Network, last: IPv4Address | None) -> Iterator[IPv4Address
 
 
 def hardware_address(address: IPv4Address) -> str:
-    """The MAC of the pod with `address`: always the same one, so that what others remember of the address stays right."""
+    """The MAC of the pod with `address`: always the same one, so that what others remember of the address stays
+    right."""
     return "02:00:" + ":".join(f"{byte:02x}" for byte in address.packed)

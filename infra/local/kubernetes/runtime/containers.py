@@ -21,7 +21,7 @@ from google.protobuf import json_format
 
 from local.kubernetes.cri import runtime_pb2 as cri
 from local.kubernetes.images import Image
-from local.kubernetes.runtime import limits, watching
+from local.kubernetes.runtime import limits, pipes, watching
 from local.kubernetes.runtime.faults import RuntimeFault, not_found, not_possible_now
 from local.kubernetes.runtime.launch import (
     EXIT_FILE,
@@ -106,9 +106,16 @@ class Container:
         config = json_format.ParseDict(record["config"], cri.ContainerConfig(), ignore_unknown_fields=True)
         image = record["image"]
         return Container(
-            identifier, record["sandbox"], config, int(record["created_at"]), image["name"], image["id"], image["reference"],
-            int(record["stop_signal"]), list(record["notes"]),
-        )  # fmt: skip
+            identifier,
+            record["sandbox"],
+            config,
+            int(record["created_at"]),
+            image["name"],
+            image["id"],
+            image["reference"],
+            int(record["stop_signal"]),
+            list(record["notes"]),
+        )
 
 
 class Containers:
@@ -151,14 +158,23 @@ class Containers:
     def folder(self, container: Container) -> Path:
         return self._store.folder("containers", container.id)
 
-    def create(self, sandbox: Sandbox, config: Any, image: Image, make_launch: Callable[[], tuple[Launch, list[str]]]) -> Container:
+    def create(
+        self, sandbox: Sandbox, config: Any, image: Image, make_launch: Callable[[], tuple[Launch, list[str]]]
+    ) -> Container:
         """Record a container that can be started. Raises RuntimeFault or OSError, and then there is none."""
         launch, notes = make_launch()
         reference = config.image.user_specified_image or config.image.image
         container = Container(
-            self._store.new_id(), sandbox.id, config, time.time_ns(), image.name, image.id, reference,
-            _stop_signal(config, image), notes,
-        )  # fmt: skip
+            self._store.new_id(),
+            sandbox.id,
+            config,
+            time.time_ns(),
+            image.name,
+            image.id,
+            reference,
+            _stop_signal(config, image),
+            notes,
+        )
         folder = self.folder(container)
         (folder / "root").mkdir(parents=True)
         write_record(folder / LAUNCH_FILE, launch)
@@ -168,7 +184,8 @@ class Containers:
         return container
 
     async def start(self, container: Container) -> None:
-        """Start it. Raises RuntimeFault with the program's or the system's words; the container has then ended with 128."""
+        """Start it. Raises RuntimeFault with the program's or the system's words; the container has then ended with
+        128."""
         async with container.lock:
             if container.state != cri.CONTAINER_CREATED:
                 raise not_possible_now(f"{container.title}: start - it was started before. Create another container.")
@@ -179,12 +196,15 @@ class Containers:
                 self._changed(container, cri.CONTAINER_STARTED_EVENT)
                 return
             message = str(answer["error"])
-            end = _read_end(self.folder(container)) or self._record_end(container, START_FAILED_CODE, "StartError", message)
+            end = _read_end(self.folder(container)) or self._record_end(
+                container, START_FAILED_CODE, "StartError", message
+            )
             self._finish(container, end, tell=True)
             raise RuntimeFault(f"{container.title}: could not be started - {message}")
 
     async def stop(self, container: Container, grace_seconds: float) -> None:
-        """Ask its first process to end, and after the grace end all of it. Raises RuntimeFault if that does not work."""
+        """Ask its first process to end, and after the grace end all of it. Raises RuntimeFault if that does not
+        work."""
         if not container.running or container.pidfd is None:
             return
         if grace_seconds > 0:
@@ -203,8 +223,8 @@ class Containers:
                 await container.ended.wait()
         except TimeoutError:
             raise RuntimeFault(
-                f"{container.title}: still there {limits.KILL_SECONDS:.0f} s after SIGKILL - a process is stuck in the kernel, "
-                f"or the disk below {self._store.root} is full"
+                f"{container.title}: still there {limits.KILL_SECONDS:.0f} s after SIGKILL - a process is stuck in the "
+                f"kernel, or the disk below {self._store.root} is full"
             ) from None
 
     async def kill_for(self, container: Container, reason: str, message: str) -> None:
@@ -242,22 +262,43 @@ class Containers:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             said = stack.enter_context((folder / "shim.log").open("w"))
             ready, theirs = os.pipe()
-            stack.callback(os.close, ready)
-            command = [sys.executable, "-S", "-s", "-P", "-m", "local.kubernetes.runtime.shim", str(folder), str(lock.fileno()), str(theirs)]
+            command = [
+                sys.executable,
+                "-S",
+                "-s",
+                "-P",
+                "-m",
+                "local.kubernetes.runtime.shim",
+                str(folder),
+                str(lock.fileno()),
+                str(theirs),
+            ]
             try:
                 shim = subprocess.Popen(
-                    command, env={"PYTHONPATH": str(_IMPORT_ROOT), "LC_ALL": "C.UTF-8"}, pass_fds=(lock.fileno(), theirs),
-                    stdin=subprocess.DEVNULL, stdout=said, stderr=said, start_new_session=True,
-                )  # fmt: skip
+                    command,
+                    env={"PYTHONPATH": str(_IMPORT_ROOT), "LC_ALL": "C.UTF-8"},
+                    pass_fds=(lock.fileno(), theirs),
+                    stdin=subprocess.DEVNULL,
+                    stdout=said,
+                    stderr=said,
+                    start_new_session=True,
+                )
+            except BaseException:
+                os.close(ready)
+                raise
             finally:
                 os.close(theirs)
-            text = await _read_until_end(ready, limits.START_SECONDS)
+            text = await pipes.read_until_end(ready, limits.START_SECONDS)
             if text is None:
                 shim.kill()
             if not text:
                 await asyncio.to_thread(shim.wait)
                 words = (folder / "shim.log").read_text(encoding="utf-8", errors="replace").strip().splitlines()
-                why = f"no answer within {limits.START_SECONDS:.0f} s" if text is None else (words or ["it ended without a word"])[-1]
+                why = (
+                    f"no answer within {limits.START_SECONDS:.0f} s"
+                    if text is None
+                    else (words or ["it ended without a word"])[-1]
+                )
                 return {"error": f"its shim failed: {why}"}
             answer: dict[str, Any] = json.loads(text)
             if "error" in answer:
@@ -300,9 +341,13 @@ class Containers:
             watching.send_signal(container.pidfd, signal.SIGKILL)
             if not await watching.ended_within(container.pidfd, limits.KILL_SECONDS):
                 log.error("%s: still there after SIGKILL", container.title)
-            end = self._record_end(container, 137, "Error", "the process that stood by it (its shim) was killed, and it with it")
+            end = self._record_end(
+                container, 137, "Error", "the process that stood by it (its shim) was killed, and it with it"
+            )
         elif end is None:
-            end = self._record_end(container, UNKNOWN_EXIT_CODE, "Unknown", "it ended while neither its shim nor the runtime ran")
+            end = self._record_end(
+                container, UNKNOWN_EXIT_CODE, "Unknown", "it ended while neither its shim nor the runtime ran"
+            )
         self._finish(container, end, tell=True)
 
     def _finish(self, container: Container, end: ExitRecord, *, tell: bool) -> None:
@@ -372,20 +417,6 @@ def _stop_signal(config: Any, image: Image) -> int:
     try:
         return int(name) if name.isdigit() else int(signal.Signals[name if name.startswith("SIG") else f"SIG{name}"])
     except KeyError:
-        raise RuntimeFault(f"image {image.name}: STOPSIGNAL {name} - there is no such signal. Use a name of signal(7).") from None
-
-
-async def _read_until_end(descriptor: int, seconds: float) -> bytes | None:
-    """What comes through a pipe until it is closed; None if that takes longer."""
-    loop = asyncio.get_running_loop()
-    reader = asyncio.StreamReader()
-    # A duplicate: the transport closes what it is given.
-    file = os.fdopen(os.dup(descriptor), "rb", buffering=0)
-    transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), file)
-    try:
-        async with asyncio.timeout(seconds):
-            return await reader.read()
-    except TimeoutError:
-        return None
-    finally:
-        transport.close()
+        raise RuntimeFault(
+            f"image {image.name}: STOPSIGNAL {name} - there is no such signal. Use a name of signal(7)."
+        ) from None

@@ -1,7 +1,8 @@
 """Runs one command in a running container, for probes and `kubectl exec`.
 
-Run as `python -S -s -P -m local.kubernetes.runtime.enter FOLDER PIDFD TERMINAL -- ARGV...`: the container's folder, an inherited pidfd of
-its first process, and 1 if standard input is a terminal. Ends with the command's exit code; 126 or 127 if it cannot be executed.
+Run as `python -S -s -P -m local.kubernetes.runtime.enter FOLDER PIDFD TERMINAL -- ARGV...`: the container's folder, an
+inherited pidfd of its first process, and 1 if standard input is a terminal. Ends with the command's exit code; 126 or
+127 if it cannot be executed.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ def main() -> None:
     namespaces = linux.CLONE_NEWPID | linux.CLONE_NEWNET | linux.CLONE_NEWUTS | linux.CLONE_NEWIPC | linux.CLONE_NEWNS
     linux.setns(pidfd, namespaces)
     os.close(pidfd)
+    # A request to end that comes before the command is known must not leave the command behind.
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
     child = os.fork()
     if child == 0:
         _run(argv, launch["env"], launch, terminal)
@@ -32,6 +35,7 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: os.kill(child, signal.SIGKILL))
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
     _, status = os.waitpid(child, 0)
     code = os.waitstatus_to_exitcode(status)
     # At once: the interpreter's own end would look for files that the container does not have.
@@ -44,7 +48,7 @@ def _run(argv: list[str], env: dict[str, str], launch: Launch, terminal: bool) -
         os.setsid()
         container_process.take_streams(0, 1, 2, terminal=terminal)
         container_process.become(launch)
-        container_process.execute(argv, env)
+        container_process.execute(argv, {"TERM": "xterm", **env} if terminal else env)
     except OSError as error:
         code = NOT_FOUND if error.errno == errno.ENOENT else NOT_EXECUTABLE
         os.write(2, f"exec: {error}\n".encode(errors="replace"))

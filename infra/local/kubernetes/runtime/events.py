@@ -7,7 +7,8 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 _QUEUE_MAX = 10_000
-"""Events kept for a listener; one that is further behind has its stream ended, and asks for the whole state when it comes back."""
+"""Events kept for a listener; one that is further behind has its stream ended, and asks for the whole state when it
+comes back."""
 
 
 class Events:

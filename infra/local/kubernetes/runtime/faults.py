@@ -20,7 +20,9 @@ class RuntimeFault(TandemError):
 
 def not_found(kind: str, identifier: str) -> RuntimeFault:
     """There is no sandbox or container with this id."""
-    return RuntimeFault(f"{kind} {identifier} - not found: it was removed, or belongs to another node", grpc.StatusCode.NOT_FOUND)
+    return RuntimeFault(
+        f"{kind} {identifier} - not found: it was removed, or belongs to another node", grpc.StatusCode.NOT_FOUND
+    )
 
 
 def refused(message: str) -> RuntimeFault:

@@ -45,7 +45,10 @@ def resolve(context: Any, image_user: str, image_name: str, *, user_namespace: b
     }
     notes = []
     if user_namespace and (uid, gid) != (0, 0):
-        notes.append(f"simulated: it runs as root of a user namespace, not as {uid}:{gid}; start the local cloud as root to honour that")
+        notes.append(
+            f"simulated: it runs as root of a user namespace, not as {uid}:{gid}; "
+            "start the local cloud as root to honour that"
+        )
     return identity, notes
 
 
@@ -59,7 +62,9 @@ def home_of(uid: int) -> str:
 
 def _capabilities(context: Any) -> list[int]:
     try:
-        return credentials.remaining(list(context.capabilities.add_capabilities), list(context.capabilities.drop_capabilities))
+        return credentials.remaining(
+            list(context.capabilities.add_capabilities), list(context.capabilities.drop_capabilities)
+        )
     except ValueError as error:
         raise refused(f"securityContext.capabilities: {error}") from error
 
@@ -75,7 +80,9 @@ def _user(user: str, where: str) -> tuple[int, int]:
     try:
         entry = pwd.getpwnam(user)
     except KeyError:
-        raise refused(f"{where}: user {user} - this machine knows no such user. Write its number, which works everywhere.") from None
+        raise refused(
+            f"{where}: user {user} - this machine knows no such user. Write its number, which works everywhere."
+        ) from None
     return entry.pw_uid, entry.pw_gid
 
 
@@ -85,4 +92,6 @@ def _group(group: str, where: str) -> int:
     try:
         return grp.getgrnam(group).gr_gid
     except KeyError:
-        raise refused(f"{where}: group {group} - this machine knows no such group. Write its number, which works everywhere.") from None
+        raise refused(
+            f"{where}: group {group} - this machine knows no such group. Write its number, which works everywhere."
+        ) from None

@@ -17,14 +17,28 @@ SYSTEM_PATHS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", 
 
 
 def plan_launch(
-    image: Image, config: Any, sandbox_config: Any, *, hostname: str, network: Path | None, pod_files: list[Bind], shm: Path
+    image: Image,
+    config: Any,
+    sandbox_config: Any,
+    *,
+    hostname: str,
+    network: Path | None,
+    pod_files: list[Bind],
+    shm: Path,
 ) -> tuple[Launch, list[str]]:
     """How to start `config` (a ContainerConfig), and notes about what is not honoured. Raises RuntimeFault."""
     definition = image.config
     # As everywhere: a command of the pod replaces the image's own, and with it the image's arguments.
-    argv = [*config.command, *config.args] if config.command else [*definition.entrypoint, *(config.args or definition.command)]
+    argv = (
+        [*config.command, *config.args]
+        if config.command
+        else [*definition.entrypoint, *(config.args or definition.command)]
+    )
     if not argv:
-        raise refused(f"container {config.metadata.name}: nothing to run - neither the pod nor image {image.name} names a program.")
+        raise refused(
+            f"container {config.metadata.name}: nothing to run - neither the pod nor image {image.name} does. "
+            "Give the image an ENTRYPOINT."
+        )
     user_namespace = identities.in_user_namespace()
     identity, notes = identities.resolve(
         config.linux.security_context, definition.user, image.name, user_namespace=user_namespace
@@ -65,15 +79,23 @@ def _binds(image: Image, config: Any, pod_files: list[Bind]) -> list[Bind]:
     given: list[Bind] = []
     for mount in config.mounts:
         if mount.image.image:
-            raise refused(f"container {config.metadata.name}: mount {mount.container_path} - images are no volumes here. Use another kind.")
+            raise refused(
+                f"container {config.metadata.name}: mount {mount.container_path} - images are no volumes here. "
+                "Use another kind."
+            )
         target = posixpath.normpath(posixpath.join("/", mount.container_path))
         if target == "/":
-            raise refused(f"container {config.metadata.name}: mount {mount.container_path} - a volume cannot be the root. Mount it below.")
+            raise refused(
+                f"container {config.metadata.name}: mount {mount.container_path} - a volume cannot be the root. "
+                "Mount it below."
+            )
         # A hostPath without a type is made by the runtime if it is not there.
         if not os.path.lexists(mount.host_path):
             Path(mount.host_path).mkdir(parents=True)
         given.append({"source": mount.host_path, "target": target, "readonly": mount.readonly})
-    given.extend({"source": device.host_path, "target": device.container_path, "readonly": False} for device in config.devices)
+    given.extend(
+        {"source": device.host_path, "target": device.container_path, "readonly": False} for device in config.devices
+    )
     # A mount inside another must be made after it, whatever the order given.
     given.sort(key=lambda bind: bind["target"].count("/"))
     taken = {bind["target"] for bind in given}

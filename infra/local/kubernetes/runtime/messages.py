@@ -94,7 +94,8 @@ def container_status(container: Container, log_directory: str) -> Any:
     if container.config.linux.HasField("resources"):
         status.resources.linux.CopyFrom(container.config.linux.resources)
     if end is not None:
-        # A container that could not be started has no start; the kubelet takes 0 as "long ago" and would show a running time of decades.
+        # A container that could not be started has no start; the kubelet takes 0 as "long ago" and would show a running
+        # time of decades.
         status.started_at = status.started_at or end["finished_at"]
         status.finished_at = end["finished_at"]
         status.exit_code = end["exit_code"]

@@ -51,35 +51,42 @@ class Link:
 
 
 async def connect(link: Link, bridge: Bridge, sysctls: Mapping[str, str]) -> None:
-    """Make the namespace and connect it. Raises RuntimeFault with the words of `ip`; `disconnect` undoes what was done by then."""
+    """Make the namespace and connect it. Raises RuntimeFault with the words of `ip`; `disconnect` undoes what was
+    done by then."""
     prefix, mtu = await _bridge_shape(bridge)
     mac = hardware_address(link.address)
     await _ip("netns", "add", link.namespace)
     await _ip(
-        "-batch", "-",
+        "-batch",
+        "-",
         script=(
-            f"link add {link.host_end} mtu {mtu} type veth peer name eth0 mtu {mtu} address {mac} netns {link.namespace}",
+            f"link add {link.host_end} mtu {mtu} type veth "
+            f"peer name eth0 mtu {mtu} address {mac} netns {link.namespace}",
             # hairpin: a pod that calls its own Service gets its packet back on the port it came from.
             f"link set {link.host_end} master {bridge.name} up",
             f"link set {link.host_end} type bridge_slave hairpin on",
         ),
-    )  # fmt: skip
+    )
     await _ip(
-        "-n", link.namespace, "-batch", "-",
+        "-n",
+        link.namespace,
+        "-batch",
+        "-",
         script=(
             "link set lo up",
             f"address add {link.address}/{prefix} broadcast + dev eth0",
             "link set eth0 up",
             f"route add default via {bridge.gateway}",
         ),
-    )  # fmt: skip
+    )
     # Ports below 1024 are free to every user of a pod, as in other runtimes.
     settings = {"net.ipv4.ip_unprivileged_port_start": "0", **sysctls}
     await asyncio.to_thread(in_namespace, link.file, lambda: _set_sysctls(settings))
 
 
 async def disconnect(link: Link) -> None:
-    """Take the pod from the network, whatever of its connection there is. Raises RuntimeFault if something cannot be removed."""
+    """Take the pod from the network, whatever of its connection there is. Raises RuntimeFault if something cannot be
+    removed."""
     if (await _run_ip("link", "show", "dev", link.host_end))[0] == 0:
         await _ip("link", "delete", link.host_end)
     if link.file.exists():
@@ -98,7 +105,8 @@ async def is_connected(link: Link, bridge: Bridge) -> bool:
 
 
 def in_namespace(file: Path, work: Callable[[], _T]) -> _T:
-    """Do `work` in a network namespace, in a thread of its own that ends with it. Raises what `work` raises, or OSError."""
+    """Do `work` in a network namespace, in a thread of its own that ends with it. Raises what `work` raises, or
+    OSError."""
     result: list[_T] = []
     failure: list[BaseException] = []
 
@@ -152,19 +160,25 @@ def _set_sysctls(settings: Mapping[str, str]) -> None:
         try:
             path.write_text(value, encoding="utf-8")
         except OSError as error:
-            raise RuntimeFault(f"sysctl {key} = {value} - {error.strerror}. Correct the pod's securityContext.sysctls.") from error
+            raise RuntimeFault(
+                f"sysctl {key} = {value} - {error.strerror}. Correct the pod's securityContext.sysctls."
+            ) from error
 
 
 async def _bridge_shape(bridge: Bridge) -> tuple[int, int]:
     """Prefix length of the bridge's address and its MTU in bytes."""
     code, out, said = await _run_ip("-json", "address", "show", "dev", bridge.name)
     if code != 0:
-        raise RuntimeFault(f"bridge {bridge.name}: {said} - pods hang on it. Start the runtime where the local cloud's network is.")
+        raise RuntimeFault(
+            f"bridge {bridge.name}: {said} - pods hang on it. Start the runtime where the local cloud's network is."
+        )
     found = json.loads(out)[0]
     for entry in found["addr_info"]:
         if entry.get("local") == str(bridge.gateway):
             return int(entry["prefixlen"]), int(found["mtu"])
-    raise RuntimeFault(f"bridge {bridge.name}: has no address {bridge.gateway} - it is the pods' default route. Correct --gateway.")
+    raise RuntimeFault(
+        f"bridge {bridge.name}: has no address {bridge.gateway} - it is the pods' default route. Correct --gateway."
+    )
 
 
 async def _ip(*arguments: str, script: tuple[str, ...] = ()) -> None:

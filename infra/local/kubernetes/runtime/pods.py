@@ -82,7 +82,9 @@ class Pods:
         sandbox = self.sandboxes.get(sandbox_id)
         async with sandbox.lock:
             if sandbox.state != "ready":
-                raise not_possible_now(f"{sandbox.title}: its sandbox is not ready - no container can join it. Make another sandbox.")
+                raise not_possible_now(
+                    f"{sandbox.title}: its sandbox is not ready - no container can join it. Make another sandbox."
+                )
             try:
                 image = self.images.find(config.image.image)
             except UnknownImage:
@@ -161,13 +163,17 @@ class Pods:
         return messages.container_info(container, str(self.containers.folder(container)))
 
     async def _stop_containers(self, sandbox: Sandbox, grace_seconds: float) -> None:
-        await asyncio.gather(*(self.containers.stop(container, grace_seconds) for container in self.containers.of(sandbox)))
+        await asyncio.gather(
+            *(self.containers.stop(container, grace_seconds) for container in self.containers.of(sandbox))
+        )
 
     def _tell(self, container: Container, kind: int) -> None:
         end = container.end
         note = "" if end is None else json.dumps(end)
         log.info("%s %s %s", cri.ContainerEventType.Name(kind), container.title, note)
-        event = cri.ContainerEventResponse(container_id=container.id, container_event_type=kind, created_at=time.time_ns())
+        event = cri.ContainerEventResponse(
+            container_id=container.id, container_event_type=kind, created_at=time.time_ns()
+        )
         sandbox = self.sandboxes.find(container.sandbox_id)
         if sandbox is not None:
             event.pod_sandbox_status.CopyFrom(messages.sandbox_status(sandbox))

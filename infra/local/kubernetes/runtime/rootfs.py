@@ -1,8 +1,12 @@
 """The file system a container sees, built in the container's own mount namespace just before its program starts.
 
-The root is an empty tmpfs. The node's programs and libraries appear in it read-only, since an image here brings only its program and its
-Python environment. /etc is a folder of links to the node's /etc, so that files and mounts of the container can take any place in it.
+The root is an empty tmpfs. The node's programs and libraries appear in it read-only, since an image here brings only
+its program and its Python environment. /etc is a folder of links to the node's /etc, so that files and mounts of the
+container can take any place in it.
 """
+
+# pathlib would cost each container 1 MB and 5 ms.
+# ruff: noqa: PTH101, PTH102, PTH103, PTH108, PTH112, PTH114, PTH115, PTH118, PTH120, PTH208, PTH211
 
 from __future__ import annotations
 
@@ -73,7 +77,9 @@ def _fill_dev(root: str, shm: str) -> None:
         linux.bind(f"/dev/{name}", f"{dev}/{name}")
     for name in ("pts", "shm"):
         os.mkdir(f"{dev}/{name}")
-    linux.mount("devpts", f"{dev}/pts", "devpts", linux.MS_NOSUID | linux.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620")
+    linux.mount(
+        "devpts", f"{dev}/pts", "devpts", linux.MS_NOSUID | linux.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620"
+    )
     linux.bind(shm, f"{dev}/shm")
     for name, target in (("ptmx", "pts/ptmx"), ("fd", "/proc/self/fd")):
         os.symlink(target, f"{dev}/{name}")
@@ -87,7 +93,8 @@ def _bind(root: str, bind: Bind) -> None:
 
 
 def _make_room(root: str, path: str, *, folder: bool) -> str:
-    """Make a place to mount on at `path` of the container. Links are followed inside the container's root, never out of it."""
+    """Make a place to mount on at `path` of the container. Links are followed inside the container's root, never out
+    of it."""
     here = root
     parts = [part for part in path.split("/") if part not in ("", ".")]
     for index, part in enumerate(parts):
@@ -106,7 +113,9 @@ def _make_room(root: str, path: str, *, folder: bool) -> str:
 
 def _replace_link(root: str, path: str) -> None:
     """Put what a link of the container's root points to in the link's place, so that mounts can go on or below it."""
-    target = os.path.normpath(os.path.join(path[len(root) :] if path.startswith(root) else path, "..", os.readlink(path)))
+    target = os.path.normpath(
+        os.path.join(path[len(root) :] if path.startswith(root) else path, "..", os.readlink(path))
+    )
     source = f"{root}{target}"
     os.unlink(path)
     if not os.path.isdir(source):

@@ -74,7 +74,8 @@ class Sandboxes:
         self._all: dict[str, Sandbox] = {}
 
     async def load(self) -> None:
-        """Take over what an earlier runtime left. A sandbox whose network is gone is stopped: the kubelet makes another."""
+        """Take over what an earlier runtime left. A sandbox whose network is gone is stopped: the kubelet makes
+        another."""
         for identifier, record in self._store.load("sandboxes"):
             sandbox = Sandbox.from_record(identifier, record)
             self._all[identifier] = sandbox
@@ -209,14 +210,18 @@ def _check(config: Any, handler: str) -> None:
     """Refuse what the simulation cannot do, rather than do something else."""
     title = f"pod {config.metadata.namespace}/{config.metadata.name}"
     if handler:
-        raise refused(f"{title}: runtime handler {handler} - this runtime has only the default one. Drop runtimeClassName.")
+        raise refused(
+            f"{title}: runtime handler {handler} - this runtime has only the default one. Drop runtimeClassName."
+        )
     options = config.linux.security_context.namespace_options
     if options.HasField("userns_options") and options.userns_options.mode == cri.POD:
         raise refused(f"{title}: hostUsers: false - the local runtime makes no user namespaces. Leave hostUsers out.")
     if options.pid != cri.CONTAINER:
         raise refused(
-            f"{title}: hostPID or shareProcessNamespace - each container here has processes of its own, which is how all of them are "
-            "ended with it. Leave both out."
+            f"{title}: hostPID or shareProcessNamespace - each container here has processes of its own, "
+            "which is how all of them are ended with it. Leave both out."
         )
     if any(port.host_port for port in config.port_mappings) and options.network != cri.NODE:
-        raise refused(f"{title}: hostPort - the local runtime maps no ports of the node. Use a Service, or hostNetwork.")
+        raise refused(
+            f"{title}: hostPort - the local runtime maps no ports of the node. Use a Service, or hostNetwork."
+        )

@@ -1,4 +1,5 @@
-"""The RuntimeService of the CRI. Each call is translated and handed on; what fails becomes a status the kubelet shows to people."""
+"""The RuntimeService of the CRI. Each call is translated and handed on; what fails becomes a status the kubelet
+shows to people."""
 
 from __future__ import annotations
 
@@ -60,7 +61,9 @@ class RuntimeService(cri_grpc.RuntimeServiceServicer):  # type: ignore[misc]
 
     @answered
     async def Version(self, request: Any, context: Any) -> Any:
-        return cri.VersionResponse(version="0.1.0", runtime_name=NAME, runtime_version=VERSION, runtime_api_version="v1")
+        return cri.VersionResponse(
+            version="0.1.0", runtime_name=NAME, runtime_version=VERSION, runtime_api_version="v1"
+        )
 
     @answered
     async def Status(self, request: Any, context: Any) -> Any:
@@ -71,7 +74,9 @@ class RuntimeService(cri_grpc.RuntimeServiceServicer):  # type: ignore[misc]
             features=cri.RuntimeFeatures(supplemental_groups_policy=False),
         )
         if request.verbose:
-            response.info["simulated"] = "containers are processes of this machine; memory limits are watched, processor limits are not set"
+            response.info["simulated"] = (
+                "containers are processes of this machine; memory limits are watched, processor limits are not set"
+            )
         return response
 
     @answered
@@ -187,7 +192,9 @@ class RuntimeService(cri_grpc.RuntimeServiceServicer):  # type: ignore[misc]
     @answered
     async def ListContainerStats(self, request: Any, context: Any) -> Any:
         wanted = request.filter
-        likewise = cri.ContainerFilter(id=wanted.id, pod_sandbox_id=wanted.pod_sandbox_id, label_selector=wanted.label_selector)
+        likewise = cri.ContainerFilter(
+            id=wanted.id, pod_sandbox_id=wanted.pod_sandbox_id, label_selector=wanted.label_selector
+        )
         found = [each for each in self._pods.containers.all() if messages.container_matches(each, likewise)]
         return cri.ListContainerStatsResponse(stats=self._stats.measure(found))
 

@@ -1,4 +1,5 @@
-"""What happens on an upgraded connection: a command's streams, a container's own streams, or connections to a pod's ports."""
+"""What happens on an upgraded connection: a command's streams, a container's own streams, or connections to a pod's
+ports."""
 
 from __future__ import annotations
 
@@ -10,11 +11,11 @@ import os
 import pty
 import struct
 import termios
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from local.kubernetes.runtime import execution, limits, network, shim, spdy
+from local.kubernetes.runtime import execution, limits, network, pipes, shim, spdy
 from local.kubernetes.runtime.containers import Container
 from local.kubernetes.runtime.faults import RuntimeFault
 from local.kubernetes.runtime.pods import Pods
@@ -50,8 +51,12 @@ async def report(stream: spdy.Stream, exit_code: int, failure: str = "") -> None
         cause = {"reason": "ExitCode", "message": str(exit_code)}
         message = f"command terminated with non-zero exit code: exit status {exit_code}"
         status = {
-            "metadata": {}, "status": "Failure", "reason": "NonZeroExitCode", "message": message, "details": {"causes": [cause]},
-        }  # fmt: skip
+            "metadata": {},
+            "status": "Failure",
+            "reason": "NonZeroExitCode",
+            "message": message,
+            "details": {"causes": [cause]},
+        }
     await stream.write(json.dumps(status).encode())
     await stream.close()
 
@@ -82,7 +87,8 @@ class ExecSession:
         """Run the command to its end, or to the client's."""
         streams = await expected_streams(connection, self._request)
         try:
-            code = await (self._run_in_terminal(streams) if self._request.tty else self._run_with_pipes(streams))
+            run = self._run_in_terminal if self._request.tty else self._run_with_pipes
+            code = await run(streams, connection)
         except RuntimeFault as fault:
             await report(streams["error"], 0, str(fault))
             return
@@ -91,30 +97,19 @@ class ExecSession:
                 await streams[name].close()
         await report(streams["error"], code)
 
-    async def _run_with_pipes(self, streams: dict[str, spdy.Stream]) -> int:
-        pipe, nothing = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
-        process = await execution.start(
-            self._container,
-            self._folder,
-            list(self._request.cmd),
-            stdin=pipe if "stdin" in streams else nothing,
-            stdout=pipe if "stdout" in streams else nothing,
-            stderr=pipe if "stderr" in streams else nothing,
-        )
-        outputs = [
-            asyncio.create_task(_carry(source, streams[name]))
-            for name, source in (("stdout", process.stdout), ("stderr", process.stderr))
-            if source is not None
-        ]
-        inputs = [asyncio.create_task(_carry_in(streams["stdin"], process.stdin))] if process.stdin is not None else []
-        return await _until_end(process, outputs, inputs)
+    async def _run_with_pipes(self, streams: dict[str, spdy.Stream], connection: spdy.Connection) -> int:
+        names = [name for name in ("stdin", "stdout", "stderr") if name in streams]
+        command = await execution.start(self._container, self._folder, list(self._request.cmd), streams=names)
+        outputs = [asyncio.create_task(_carry(reader, streams[name])) for name, reader in command.outputs.items()]
+        inputs = []
+        if command.stdin is not None:
+            inputs.append(asyncio.create_task(_carry_in(streams["stdin"], command.stdin)))
+        return await _until_end(command, connection, outputs, inputs)
 
-    async def _run_in_terminal(self, streams: dict[str, spdy.Stream]) -> int:
+    async def _run_in_terminal(self, streams: dict[str, spdy.Stream], connection: spdy.Connection) -> int:
         own, theirs = pty.openpty()
         try:
-            process = await execution.start(
-                self._container, self._folder, list(self._request.cmd), stdin=theirs, stdout=theirs, stderr=theirs, terminal=True
-            )
+            command = await execution.start(self._container, self._folder, list(self._request.cmd), terminal=theirs)
         except BaseException:
             os.close(own)
             raise
@@ -129,7 +124,7 @@ class ExecSession:
             inputs = [asyncio.create_task(resizes(streams["resize"], resize))]
             if "stdin" in streams:
                 inputs.append(asyncio.create_task(_carry_in(streams["stdin"], writer, close=False)))
-            return await _until_end(process, outputs, inputs)
+            return await _until_end(command, connection, outputs, inputs)
 
 
 class AttachSession:
@@ -239,19 +234,30 @@ class PortForwardSession:
 
 
 async def _until_end(
-    process: asyncio.subprocess.Process, outputs: list[asyncio.Task[None]], inputs: list[asyncio.Task[None]]
+    command: execution.Command,
+    connection: spdy.Connection,
+    outputs: list[asyncio.Task[None]],
+    inputs: list[asyncio.Task[None]],
 ) -> int:
-    """The exit code, when the command has ended and its output is through."""
+    """The exit code, when the command has ended and its output is through.
+
+    Raises ConnectionError if the client leaves before; the command is then ended, since nobody can end it any more.
+    """
+    gone, done = asyncio.create_task(_client_gone(connection)), asyncio.create_task(command.wait())
     try:
-        code = await process.wait()
+        await asyncio.wait((gone, done), return_when=asyncio.FIRST_COMPLETED)
+        if not done.done():
+            raise ConnectionError("the client of an executed command left")
+        code = done.result()
         if outputs:
             await asyncio.wait(outputs, timeout=limits.DRAIN_SECONDS)
         return code
     finally:
-        await execution.end(process)
-        for task in (*outputs, *inputs):
+        await asyncio.shield(command.end())
+        tasks = (gone, done, *outputs, *inputs)
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*outputs, *inputs, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _carry(source: asyncio.StreamReader, stream: spdy.Stream) -> None:
@@ -276,15 +282,13 @@ async def _client_gone(connection: spdy.Connection) -> None:
 
 
 @contextlib.asynccontextmanager
-async def _terminal(descriptor: int) -> Any:
+async def _terminal(descriptor: int) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
     """Reader and writer for our side of a terminal, which is closed at the end."""
-    loop = asyncio.get_running_loop()
-    reader = asyncio.StreamReader()
-    read_transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(os.dup(descriptor), "rb", 0))
-    write_transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, os.fdopen(os.dup(descriptor), "wb", 0))
+    reader, transport = await pipes.reader_of(os.dup(descriptor))
+    writer = await pipes.writer_of(os.dup(descriptor))
     try:
-        yield reader, asyncio.StreamWriter(write_transport, protocol, None, loop)
+        yield reader, writer
     finally:
-        read_transport.close()
-        write_transport.close()
+        transport.close()
+        writer.close()
         os.close(descriptor)

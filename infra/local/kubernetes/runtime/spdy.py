@@ -1,7 +1,7 @@
 """SPDY/3.1 as kubelet and API server speak it: the streams of `kubectl exec`, `attach` and `port-forward`.
 
-Whatever kubectl uses (it prefers WebSocket), the kubelet turns it into SPDY towards the runtime. Flow control windows are not kept, as
-their side does not keep them either; a slow reader is held back by TCP.
+Whatever kubectl uses (it prefers WebSocket), the kubelet turns it into SPDY towards the runtime. Flow control windows
+are not kept, as their side does not keep them either; a slow reader is held back by TCP.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ class Connection:
         elif kind == PING and struct.unpack(">I", body)[0] % 2 == 1:
             self._send_control(PING, body)
             await self._writer.drain()
-        return kind != GOAWAY
+        return bool(kind != GOAWAY)
 
     async def _open(self, body: bytes, *, last: bool) -> None:
         identifier = struct.unpack(">I", body[:4])[0] & 0x7FFFFFFF

@@ -21,11 +21,15 @@ class Stats:
     def measure(self, containers: Sequence[Container]) -> list[Any]:
         """A ContainerStats for each of those that run."""
         running = [each for each in containers if each.process is not None and each.running]
-        groups = usage.processes_by_namespace([each.process["pid_namespace"] for each in running if each.process is not None])
+        groups = usage.processes_by_namespace(
+            [each.process["pid_namespace"] for each in running if each.process is not None]
+        )
         kept = {each.id for each in containers}
         self._before = {key: value for key, value in self._before.items() if key in kept or len(containers) <= 1}
         return [
-            self._container(each, usage.usage_of(groups[each.process["pid_namespace"]])) for each in running if each.process is not None
+            self._container(each, usage.usage_of(groups[each.process["pid_namespace"]]))
+            for each in running
+            if each.process is not None
         ]
 
     def sandbox(self, sandbox: Sandbox, containers: Sequence[Container]) -> Any:
@@ -83,7 +87,8 @@ class Stats:
         return message
 
     def _rate(self, identifier: str, now: int, cpu_nanoseconds: int) -> int:
-        """Nanoseconds of processor time a second since the last measurement, which is kept if it is less than a second ago."""
+        """Nanoseconds of processor time a second since the last measurement, which is kept if it is less than a
+        second ago."""
         then, before, rate = self._before.get(identifier, (0, 0, 0))
         if then == 0 or now - then >= 1_000_000_000:
             rate = max(0, cpu_nanoseconds - before) * 1_000_000_000 // (now - then) if then else 0

@@ -1,4 +1,5 @@
-"""The runtime's state on disk: one folder for each sandbox and each container. Nothing that matters is in memory only."""
+"""The runtime's state on disk: one folder for each sandbox and each container. Nothing that matters is in memory
+only."""
 
 from __future__ import annotations
 

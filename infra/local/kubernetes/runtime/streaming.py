@@ -1,6 +1,8 @@
-"""Serves `kubectl exec`, `attach` and `port-forward`: a small HTTP server that the kubelet connects to and upgrades to SPDY.
+"""Serves `kubectl exec`, `attach` and `port-forward`: a small HTTP server that the kubelet connects to and upgrades to
+SPDY.
 
-It listens on the node's loopback, where pods, which have network namespaces of their own, cannot reach it; each address works once.
+It listens on the node's loopback, where pods, which have network namespaces of their own, cannot reach it; each address
+works once.
 """
 
 from __future__ import annotations
@@ -65,7 +67,9 @@ class Streaming:
         """Where connections to a pod's ports can be had. Raises RuntimeFault if the sandbox is not ready."""
         sandbox = self._pods.sandboxes.get(request.pod_sandbox_id)
         if sandbox.state != "ready":
-            raise not_possible_now(f"{sandbox.title}: port-forward - its sandbox is not ready. Wait until the pod runs.")
+            raise not_possible_now(
+                f"{sandbox.title}: port-forward - its sandbox is not ready. Wait until the pod runs."
+            )
         return self._offer("portforward", PortForwardSession(None if sandbox.link is None else sandbox.link.file).run)
 
     def _offer(self, kind: str, session: Session) -> str:
@@ -113,14 +117,21 @@ class Streaming:
             await _refuse(writer, "404 Not Found", "this address was used before, or is too old; ask again")
             return None
         if "spdy/3.1" not in (word.lower() for word in headers.get("upgrade", [])):
-            await _refuse(writer, "400 Bad Request", "only an upgrade to SPDY/3.1 is spoken here, which is what kubelets ask for")
+            await _refuse(
+                writer, "400 Bad Request", "only an upgrade to SPDY/3.1 is spoken here, which is what kubelets ask for"
+            )
             return None
         offered = headers.get("x-stream-protocol-version", [])
         protocol = _PROTOCOLS[kind]
         if offered and protocol not in offered:
             await _refuse(writer, "403 Forbidden", f"none of {', '.join(offered)} is spoken here, only {protocol}")
             return None
-        lines = ("HTTP/1.1 101 Switching Protocols", "Connection: Upgrade", "Upgrade: SPDY/3.1", f"X-Stream-Protocol-Version: {protocol}")
+        lines = (
+            "HTTP/1.1 101 Switching Protocols",
+            "Connection: Upgrade",
+            "Upgrade: SPDY/3.1",
+            f"X-Stream-Protocol-Version: {protocol}",
+        )
         writer.write("".join(f"{line}\r\n" for line in (*lines, "")).encode())
         await writer.drain()
         return session

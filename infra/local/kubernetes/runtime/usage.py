@@ -1,5 +1,8 @@
 """What containers use of the machine, from /proc: no control groups are needed, and none are available everywhere."""
 
+# the paths are read for every process at every look.
+# ruff: noqa: PTH116, PTH123, PTH208
+
 from __future__ import annotations
 
 import contextlib
@@ -48,16 +51,17 @@ def rss_bytes(pids: Collection[int]) -> int:
     """Resident memory of these processes, shared pages counted for each."""
     total = 0
     for pid in pids:
-        with contextlib.suppress(OSError), open(f"/proc/{pid}/statm", "rb") as file:  # noqa: PTH123 - read often
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/statm", "rb") as file:
             total += int(file.read().split()[1]) * _PAGE_BYTES
     return total
 
 
 def proportional_bytes(pids: Collection[int]) -> int:
-    """Memory of these processes with shared pages counted once among those that share them. Costs milliseconds for large processes."""
+    """Memory of these processes with shared pages counted once among those that share them. Costs milliseconds for
+    large processes."""
     total = 0
     for pid in pids:
-        with contextlib.suppress(OSError), open(f"/proc/{pid}/smaps_rollup", "rb") as file:  # noqa: PTH123
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/smaps_rollup", "rb") as file:
             for line in file:
                 if line.startswith(b"Pss:"):
                     total += int(line.split()[1]) * 1024
@@ -66,17 +70,21 @@ def proportional_bytes(pids: Collection[int]) -> int:
 
 
 def _all_processes() -> Iterator[int]:
-    return (int(name) for name in os.listdir("/proc") if name.isdigit())  # noqa: PTH208 - Path objects cost more than the rest
+    return (int(name) for name in os.listdir("/proc") if name.isdigit())
 
 
 def _stat(pid: int) -> Usage:
-    with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123
+    with open(f"/proc/{pid}/stat", "rb") as file:
         fields = file.read().rpartition(b")")[2].split()
     # Numbers of fields as in proc(5), less the three before the closing parenthesis.
     faults, child_faults, major, child_major = (int(fields[number - 3]) for number in (10, 11, 12, 13))
     ticks = sum(int(fields[number - 3]) for number in (14, 15, 16, 17))
     return Usage(
-        1, ticks * 1_000_000_000 // _TICKS_PER_SECOND, int(fields[24 - 3]) * _PAGE_BYTES, faults + child_faults, major + child_major
+        1,
+        ticks * 1_000_000_000 // _TICKS_PER_SECOND,
+        int(fields[24 - 3]) * _PAGE_BYTES,
+        faults + child_faults,
+        major + child_major,
     )
 
 

@@ -1,5 +1,8 @@
 """Waits for the end of processes that may not be this one's children, without asking again and again."""
 
+# a path of /proc is no file to work with.
+# ruff: noqa: PTH123
+
 from __future__ import annotations
 
 import asyncio
@@ -28,7 +31,7 @@ def open_process(pid: int, started: int) -> int | None:
 
 def is_zombie(pid: int) -> bool:
     """Whether the process has ended and only waits for its parent to notice. Raises OSError if there is none."""
-    with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123 - bytes, and often
+    with open(f"/proc/{pid}/stat", "rb") as file:
         return file.read().rpartition(b")")[2].split()[0] in (b"Z", b"X")
 
 

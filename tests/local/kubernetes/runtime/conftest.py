@@ -10,7 +10,6 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-
 from local.kubernetes.images import Images, build
 
 
@@ -34,7 +33,9 @@ def why_no_world() -> str:
     for tool in ("unshare", "ip", "ps"):
         if shutil.which(tool) is None:
             return f"needs {tool}"
-    tried = subprocess.run([*node_module.world_command(user=False), "true"], capture_output=True, text=True, check=False)
+    tried = subprocess.run(
+        [*node_module.world_command(user=False), "true"], capture_output=True, text=True, check=False
+    )
     return f"unshare is refused: {tried.stderr.strip()}" if tried.returncode else ""
 
 

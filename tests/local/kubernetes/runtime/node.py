@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -12,12 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import grpc
-
 from local.kubernetes.cri import runtime_pb2 as cri
 from local.kubernetes.cri import runtime_pb2_grpc as cri_grpc
 
 HERE = Path(__file__).resolve().parent
 INFRA = Path(__file__).resolve().parents[4] / "infra"
+
+
+KUBELET_MESSAGE_BYTES_MAX = 16 * 1024 * 1024
+"""What a kubelet accepts from its runtime."""
 
 
 def world_command(*, user: bool) -> list[str]:
@@ -32,7 +36,11 @@ class World:
     def __init__(self, *, user: bool = False) -> None:
         command = [*world_command(user=user), sys.executable, str(HERE / "world_init.py")]
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(INFRA)}
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(INFRA)},
         )
         assert self._read()["ready"]
 
@@ -48,6 +56,28 @@ class World:
         reply = self.ask(run=argv)
         assert reply["code"] == 0, reply
         return str(reply["out"])
+
+    def connect(self, port: int) -> socket.socket:
+        """A connection to a port on the loopback of the world."""
+        ours, theirs = socket.socketpair()
+        relay = (
+            "import socket, threading, sys\n"
+            f"far = socket.create_connection(('127.0.0.1', {port})); near = socket.socket(fileno=0)\n"
+            "def carry(a, b):\n"
+            "    try:\n"
+            "        while data := a.recv(65536): b.sendall(data)\n"
+            "    except OSError: pass\n"
+            "    b.shutdown(socket.SHUT_WR)\n"
+            "thread = threading.Thread(target=carry, args=(near, far)); thread.start(); carry(far, near); thread.join()\n"
+        )
+        inside = int(Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children").read_text().split()[0])
+        command = ["nsenter", "-t", str(inside), "-U", "--preserve-credentials", "-n", sys.executable, "-c", relay]
+        if Path(f"/proc/{inside}/ns/user").readlink() == Path("/proc/self/ns/user").readlink():
+            command = ["nsenter", "-t", str(inside), "-n", sys.executable, "-c", relay]
+        subprocess.Popen(command, stdin=theirs, stderr=subprocess.DEVNULL)
+        theirs.close()
+        ours.settimeout(30)
+        return ours
 
     def close(self) -> None:
         self._process.kill()
@@ -73,17 +103,36 @@ class Node:
         self.state.mkdir(parents=True, exist_ok=True)
         self.logs = folder / "logs"
         self._command = [
-            "env", f"PYTHONPATH={INFRA}", f"TANDEM_CACHE={cache}", sys.executable, "-m", "local.kubernetes.runtime",
-            "--node", "ip-10-200-128-5.ec2.internal", "--state", str(self.state), "--socket", str(folder / "cri.sock"), "--subnet", subnet,
-            "--bridge", "tandem0", "--gateway", "10.200.0.1", "--images", str(images),
-        ]  # fmt: skip
+            "env",
+            f"PYTHONPATH={INFRA}",
+            f"TANDEM_CACHE={cache}",
+            sys.executable,
+            "-m",
+            "local.kubernetes.runtime",
+            "--node",
+            "ip-10-200-128-5.ec2.internal",
+            "--state",
+            str(self.state),
+            "--socket",
+            str(folder / "cri.sock"),
+            "--subnet",
+            subnet,
+            "--bridge",
+            "tandem0",
+            "--gateway",
+            "10.200.0.1",
+            "--images",
+            str(images),
+        ]
         self.pid = 0
         self.count = 0
         self.start()
 
     def start(self) -> None:
         self.pid = self.world.ask(start=self._command, log=str(self.folder / "runtime.log"))["pid"]
-        self._channel = grpc.insecure_channel(f"unix:{self.folder / 'cri.sock'}")
+        self._channel = grpc.insecure_channel(
+            f"unix:{self.folder / 'cri.sock'}", options=[("grpc.max_receive_message_length", KUBELET_MESSAGE_BYTES_MAX)]
+        )
         self.runtime = cri_grpc.RuntimeServiceStub(self._channel)
         self.images = cri_grpc.ImageServiceStub(self._channel)
         self.runtime.Version(cri.VersionRequest(), wait_for_ready=True, timeout=20)
@@ -102,10 +151,15 @@ class Node:
             metadata=cri.PodSandboxMetadata(name=name, uid=f"uid-{self.count}", namespace="tandem"),
             hostname=name[:63],
             log_directory=str(self.logs / f"{self.count}"),
-            dns_config=cri.DNSConfig(servers=["10.96.0.10"], searches=["tandem.svc.cluster.local"], options=["ndots:5"]),
+            dns_config=cri.DNSConfig(
+                servers=["10.96.0.10"], searches=["tandem.svc.cluster.local"], options=["ndots:5"]
+            ),
             labels={"io.kubernetes.pod.name": name},
             linux=cri.LinuxPodSandboxConfig(
-                **linux, security_context=cri.LinuxSandboxSecurityContext(namespace_options=cri.NamespaceOption(pid=cri.CONTAINER))
+                **linux,
+                security_context=cri.LinuxSandboxSecurityContext(
+                    namespace_options=cri.NamespaceOption(pid=cri.CONTAINER)
+                ),
             ),
         )
 
@@ -117,7 +171,9 @@ class Node:
         request = cri.PodSandboxStatusRequest(pod_sandbox_id=sandbox)
         return str(self.runtime.PodSandboxStatus(request).status.network.ip)
 
-    def create(self, sandbox: tuple[str, Any], script: str = "", *, name: str = "main", image: str = "shell", **config: Any) -> str:
+    def create(
+        self, sandbox: tuple[str, Any], script: str = "", *, name: str = "main", image: str = "shell", **config: Any
+    ) -> str:
         if script:
             config.setdefault("args", ["-c", script])
         container = cri.ContainerConfig(

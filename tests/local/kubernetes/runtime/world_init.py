@@ -1,4 +1,5 @@
-"""First process of a test's private world: a bridge, and commands from standard input, one JSON line each, answered likewise."""
+"""First process of a test's private world: a bridge, and commands from standard input, one JSON line each, answered
+likewise."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 from local.kubernetes.runtime import linux
@@ -21,7 +23,7 @@ link set tandem0 up
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
     if "start" in request:
-        with open(request["log"], "ab") as log:
+        with Path(request["log"]).open("ab") as log:
             process = subprocess.Popen(request["start"], stdout=log, stderr=log, stdin=subprocess.DEVNULL)
         return {"pid": process.pid}
     if "kill" in request:
@@ -36,14 +38,10 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
         linux.mount("none", request["remount"], None, linux.MS_REMOUNT, request["options"])
         return {}
     done = subprocess.run(request["run"], capture_output=True, text=True, check=False)
-    # Children of a killed runtime come to this process, as to any first one.
     return {"code": done.returncode, "out": done.stdout, "err": done.stderr}
 
 
-def main() -> None:
-    linux.mount("tmpfs", "/run", "tmpfs", 0, "mode=755")
-    subprocess.run(["ip", "-batch", "-"], input=NETWORK, text=True, check=True)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def serve() -> None:
     print(json.dumps({"ready": True}), flush=True)
     for line in sys.stdin:
         try:
@@ -51,6 +49,19 @@ def main() -> None:
         except OSError as error:
             reply = {"error": str(error)}
         print(json.dumps(reply), flush=True)
+
+
+def main() -> None:
+    linux.mount("tmpfs", "/run", "tmpfs", 0, "mode=755")
+    subprocess.run(["ip", "-batch", "-"], input=NETWORK, text=True, check=True)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    server = os.fork()
+    if server == 0:
+        serve()
+        os._exit(0)
+    # As the first process of any system, it lets go of children whose parents have ended.
+    while os.wait()[0] != server:
+        pass
 
 
 main()
