@@ -31,6 +31,10 @@ class Contract(BaseModel):
 C = TypeVar("C", bound=Contract)
 
 
+class NotApplied(PlanError):
+    """The stack that is read has no outputs yet."""
+
+
 def export(model: type[Contract], **fields: Any) -> None:
     """Exports the stack's contract. Each field is a value or an Output, also inside lists and dicts."""
     unknown = fields.keys() ^ (model.model_fields.keys() - {"version"})
@@ -41,12 +45,15 @@ def export(model: type[Contract], **fields: Any) -> None:
 
 
 def parse(model: type[C], stack: str, outputs: Mapping[str, Any]) -> C:
-    """The contract among a stack's outputs. Raises `PlanError` where the stack was not applied by this release."""
+    """The contract among a stack's outputs.
+
+    Raises `NotApplied` where the stack has none, and `PlanError` where another release of Tandem applied it.
+    """
     value = outputs.get(model.KIND)
     if not isinstance(value, Mapping):
         kinds = ", ".join(sorted(outputs)) or "nothing"
         rule = f"the stack gives no {model.KIND} outputs (it gives {kinds}): it was not applied yet"
-        raise PlanError([Fault(stack, "", rule, f"Run: pulumi up -s {stack}")])
+        raise NotApplied([Fault(stack, "", rule, f"Run: pulumi up -s {stack}")])
     version = value.get("version")
     if version != model.VERSION:
         rule = f"its {model.KIND} outputs are of another release of Tandem; this one reads version {model.VERSION}"
@@ -62,8 +69,8 @@ def parse(model: type[C], stack: str, outputs: Mapping[str, Any]) -> C:
 def read(model: type[C], stack: str) -> C:
     """The contract of another stack, as a plain value that a plan can be made from.
 
-    A stack reference's outputs come from the other stack's state, so they are known in previews too. Raises `PlanError`
-    as `parse` does.
+    A stack reference's outputs come from the other stack's state, so they are known in previews too. Raises `NotApplied`
+    where the stack has none, and `PlanError` as `parse` does.
     """
     organization, project = pulumi.get_organization(), pulumi.get_project()
     reference = pulumi.StackReference(stack, stack_name=f"{organization}/{project}/{stack}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pulumi
 
 from tandem.components.addons import Addons
@@ -13,16 +15,16 @@ from tandem.components.service_role import ServiceRole
 from tandem.config.cluster import ClusterStack
 from tandem.outputs import contract
 from tandem.outputs.cluster import ClusterOutputs
-from tandem.outputs.network import NetworkOutputs
-from tandem.outputs.registry import RegistryOutputs
 from tandem.plan.cluster import plan_cluster
+from tandem.plan.node_groups import NodeGroupPlan
 from tandem.plan.ports import Group
+from tandem.programs import upstream
 
 
 def build(stack: ClusterStack) -> None:
     """Declares everything of the stack."""
-    network = contract.read(NetworkOutputs, stack.uses["network"])
-    registry = contract.read(RegistryOutputs, stack.uses["registry"])
+    network = upstream.network(stack.uses["network"])
+    registry = upstream.registry(stack.uses["registry"])
     plan = plan_cluster(
         stack,
         zones=tuple(subnet.zone_id for subnet in network.subnets_for("private")),
@@ -86,20 +88,9 @@ def build(stack: ClusterStack) -> None:
         kubernetes_version=cluster.version,
         oidc_issuer=cluster.oidc_issuer,
         kv_zone_id=plan.kv_zone_id,
-        node_groups=[
-            {
-                "name": made.name,
-                "node_class": group.node_class.value,
-                "instance_type": group.instance.type,
-                "zone_ids": list(group.zone_ids),
-                "vcpus": group.instance.vcpus,
-                "memory_gib": group.instance.memory_gib,
-                "accelerator": group.instance.accelerator.name if group.instance.accelerator else None,
-                "gpus": group.instance.gpus,
-                "efa_interfaces": group.efa_interfaces,
-                "nodes_min": group.nodes_min,
-                "nodes_max": group.nodes_max,
-            }
-            for group, made in zip(plan.node_groups, node_groups, strict=True)
-        ],
+        node_groups=[_described(group, made) for group, made in zip(plan.node_groups, node_groups, strict=True)],
     )
+
+
+def _described(plan: NodeGroupPlan, made: NodeGroup) -> pulumi.Output[dict[str, Any]]:
+    return made.name.apply(lambda name: upstream.node_group(plan, name).model_dump(mode="json"))

@@ -13,14 +13,14 @@ from tandem.config.base import Colour
 from tandem.config.edge import EdgeStack
 from tandem.outputs import contract
 from tandem.outputs.edge import EdgeOutputs
-from tandem.outputs.network import NetworkOutputs
 from tandem.plan.edge import plan_edge
 from tandem.plan.ports import Group
+from tandem.programs import upstream
 
 
 def build(stack: EdgeStack) -> None:
     """Declares everything of the stack."""
-    network = contract.read(NetworkOutputs, stack.uses["network"])
+    network = upstream.network(stack.uses["network"])
     plan = plan_edge(stack, gateway_port=network.gateway_port)
     opts = pulumi.ResourceOptions(providers={"aws": aws_provider(stack)})
     certificate_arn: pulumi.Input[str]
