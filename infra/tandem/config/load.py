@@ -81,8 +81,9 @@ def _fault(details: ErrorDetails, data: object, where: str) -> Fault:
         return Fault(f"{where}: {path}", "(missing)", "this key is required", "Add it")
     message = details["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
     rule, _, fix = message.partition(" | ")
-    if isinstance(context.get("error"), ConfigError):
-        return next(iter(context["error"].faults))
+    nested = context.get("error")
+    if isinstance(nested, ConfigError):
+        return nested.faults[0]
     return Fault(f"{where}: {path}", _shown(given), rule, fix or "Correct the value")
 
 

@@ -45,7 +45,9 @@ def variables(environment: LoadedEnvironment) -> dict[str, str]:
             f"toolchain: {', '.join(tools.missing)} not built - the engine runs from it. Run: make toolchain"
         )
     if not tools.missing:
-        values["PATH"] = f"{tools.bin}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+        # Ours too: the kubeconfigs of our stacks execute `tandem cluster-token`.
+        ours = Path(sys.executable).parent
+        values["PATH"] = os.pathsep.join((str(tools.bin), str(ours), os.environ.get("PATH", os.defpath)))
     if local:
         backend = state / "pulumi"
         values |= {
