@@ -13,10 +13,23 @@ from tandem.config import node_classes
 from tandem.config.base import Name, NodeClass, StackBase, Strict
 from tandem.config.cidr import Cidr, PrivateCidr, network
 from tandem.config.network import ZoneId
+from tandem.config.patterns import shaped
 from tandem.errors import Fault
 from tandem.facts import efa
 from tandem.facts.instances import instances
 from tandem.units import Days, GiB
+
+ReservationId = Annotated[
+    str, shaped(r"cr-[0-9a-f]+", "must be the id of a capacity reservation", "cr-0123456789abcdef0")
+]
+PrincipalArn = Annotated[
+    str,
+    shaped(
+        r"arn:aws[a-z-]*:iam::\d{12}:(role|user)/.+",
+        "must be the ARN of an IAM role or user",
+        "arn:aws:iam::123456789012:role/platform-engineer",
+    ),
+]
 
 
 class OnDemand(Strict):
@@ -29,7 +42,7 @@ class Reservation(Strict):
     """Nodes come out of a capacity reservation that was bought elsewhere, and from nowhere else."""
 
     kind: Literal["reservation"]
-    id: Annotated[str, Field(pattern=r"^cr-[0-9a-f]+$")]
+    id: ReservationId
     """Of the reservation; Tandem never makes one."""
 
 
@@ -37,7 +50,7 @@ class CapacityBlock(Strict):
     """Nodes come out of a capacity block that was bought elsewhere; it ends on its own day."""
 
     kind: Literal["capacity_block"]
-    id: Annotated[str, Field(pattern=r"^cr-[0-9a-f]+$")]
+    id: ReservationId
     """Of the block's reservation; Tandem never buys one."""
 
 
@@ -59,7 +72,9 @@ class NodeGroupConfig(Strict):
     root_volume: GiB = 200
     """Of each node, for images and logs."""
     capacity: Annotated[OnDemand | Reservation | CapacityBlock, Field(discriminator="kind")] = OnDemand()
-    ami_release: Annotated[str, Field(pattern=r"^1\.\d+\.\d+-\d{8}$")] | None = None
+    ami_release: (
+        Annotated[str, shaped(r"1\.\d+\.\d+-\d{8}", "must be a release of EKS's node image", "1.35.2-20261115")] | None
+    ) = None
     """Release of the EKS node image, for example `1.35.2-20261115`. None: the newest when the group is made."""
 
     @field_validator("nodes_max")
@@ -89,7 +104,7 @@ class ClusterStack(StackBase):
     """The EKS cluster and its node groups."""
 
     kind: Literal["cluster"]
-    kubernetes_version: Annotated[str, Field(pattern=r"^1\.\d{2}$")]
+    kubernetes_version: Annotated[str, shaped(r"1\.\d{2}", "must be a minor version of Kubernetes", '"1.35"')]
     """Minor version, written with quotes: `"1.35"`. Moved by hand, one at a time."""
     support: Literal["standard", "extended"] = "standard"
     """`standard`: AWS upgrades it when its version's support ends. `extended`: it stays, at six times the price."""
@@ -97,7 +112,7 @@ class ClusterStack(StackBase):
     """Addresses of Services; never changed, and never another network's."""
     public_access: tuple[Cidr, ...] = ()
     """Ranges that may reach the API server from outside the VPC. Empty: none."""
-    administrators: tuple[Annotated[str, Field(pattern=r"^arn:aws[a-z-]*:iam::\d{12}:(role|user)/.+$")], ...] = ()
+    administrators: tuple[PrincipalArn, ...] = ()
     """IAM roles and users that administer the cluster. Whoever creates it is none by that."""
     log_retention: Days = 90
     """Days that the control plane's logs are kept."""

@@ -9,6 +9,7 @@ from pydantic import Field, field_validator
 
 from tandem import limits
 from tandem.config.base import Colour, StackBase, Strict
+from tandem.config.patterns import shaped
 from tandem.errors import Fault
 from tandem.units import Days, Seconds
 
@@ -23,13 +24,20 @@ class ExistingCertificate(Strict):
     """One that is in ACM already."""
 
     kind: Literal["existing"]
-    arn: Annotated[str, Field(pattern=r"^arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate/.+$")]
+    arn: Annotated[
+        str,
+        shaped(
+            r"arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate/.+",
+            "must be the ARN of an ACM certificate",
+            "arn:aws:acm:us-east-1:123456789012:certificate/0a1b",
+        ),
+    ]
 
 
 class HostedZone(Strict):
     """A public Route 53 zone of the account that holds `domain`."""
 
-    zone_id: Annotated[str, Field(pattern=r"^Z[A-Z0-9]+$")]
+    zone_id: Annotated[str, shaped(r"Z[A-Z0-9]+", "must be the id of a Route 53 zone", "Z0123456789ABCDEFGHIJ")]
 
 
 class Firewall(Strict):
@@ -50,7 +58,11 @@ class EdgeStack(StackBase):
     """The load balancer that clients reach, and one target group a colour behind it."""
 
     kind: Literal["edge"]
-    domain: Annotated[str, Field(pattern=r"^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$", max_length=253)]
+    domain: Annotated[
+        str,
+        Field(max_length=253),
+        shaped(r"([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}", "must be a DNS name, in lower case", "llm.example.com"),
+    ]
     """The name that clients use and that the certificate is for."""
     certificate: Annotated[IssuedCertificate | ExistingCertificate, Field(discriminator="kind")] = IssuedCertificate()
     hosted_zone: HostedZone | None = None

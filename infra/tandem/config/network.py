@@ -11,11 +11,14 @@ from pydantic import Field, field_validator
 from tandem import limits
 from tandem.config.base import StackBase, Strict
 from tandem.config.cidr import PrivateCidr, network
+from tandem.config.patterns import shaped
 from tandem.errors import Fault
 from tandem.facts.regions import regions
 from tandem.units import Days, Port
 
-ZoneId = Annotated[str, Field(pattern=r"^[a-z]+\d-az\d$")]
+ZoneId = Annotated[
+    str, shaped(r"[a-z]+\d-az\d", "must be an AZ id; a name such as us-east-1a is another place elsewhere", "use1-az4")
+]
 """An availability zone by id (`use1-az4`), not by name (`us-east-1a`): names mean another place in every account."""
 
 
@@ -66,7 +69,7 @@ class NetworkStack(StackBase):
 
     kind: Literal["network"]
     vpc: Vpc
-    zones: Annotated[tuple[ZoneId, ...], Field(min_length=2)]
+    zones: tuple[ZoneId, ...]
     """AZ ids, in an order that is never changed, only added to: a zone's place in it decides its subnets."""
     kv_zone: ZoneId
     """The zone of the KV domain: KV goes from prefill to decode inside one zone only."""
@@ -77,6 +80,13 @@ class NetworkStack(StackBase):
     """Port between edge and gateways; the serving stack's `gateway.listen_port` must be it."""
     disposable: bool = False
     """True: `down` also deletes the flow logs."""
+
+    @field_validator("zones")
+    @classmethod
+    def _two(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if len(value) < 2:
+            raise ValueError("the control plane and the load balancer need two zones | Add one")
+        return value
 
     def faults(self, at: str) -> Iterator[Fault]:
         """What the fields contradict between one another; `at` names the stack in messages."""
