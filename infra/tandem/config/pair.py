@@ -103,14 +103,18 @@ class Checkpoint(Strict):
 
 
 class SimulatedEngine(Strict):
-    """`engine-sim`: SGLang's HTTP API and a real KV transfer, with the time of a GPU imitated. Never for real answers."""
+    """`engine-sim`: SGLang's HTTP API and a real KV transfer, with a GPU's time imitated. Never for real answers."""
 
     kind: Literal["simulated"]
     image: str = "engine-sim"
     """Repository in the registry stack."""
     tag: Tag
+    profile: Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]+$")] = "default"
+    """The image's timing profile."""
     speed: PositiveFloat = 1.0
     """How many times faster than the profiled GPU it pretends to be."""
+    kv_scale: Annotated[float, Field(gt=0, le=1)] = 1.0
+    """Part of the model's KV bytes that is really moved: below 1 for large models on small machines."""
 
 
 class SGLangEngine(Strict):
@@ -143,7 +147,7 @@ class Pair(Strict):
             "--kv-cache-dtype",
             {
                 "bfloat16": None,
-                "auto": "each engine resolves `auto` by its checkpoint and GPU; a decode that sees another literal dies",
+                "auto": "each engine resolves `auto` by its checkpoint and GPU; unequal literals kill decode",
                 "bf16": "SGLang compares the literals: bf16 and bfloat16 are unequal, and decode dies of it",
                 "fp8_e4m3": FP8_KV,
                 "fp8_e5m2": FP8_KV,

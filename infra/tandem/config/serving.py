@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from collections.abc import Callable, Iterator
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, NonNegativeInt, PositiveFloat, PositiveInt, ValidationInfo, field_validator
 
@@ -237,7 +237,7 @@ def _gateway_faults(triple: TripleConfig, gateway: GatewayConfig, where: str, at
         yield Fault(
             f"{at}.gateway.max_concurrent_requests",
             str(gateway.max_concurrent_requests),
-            f"is shared by the {triple.gateways} gateways of {where.rpartition('.')[2]}, and each must admit one request",
+            f"is shared by the {triple.gateways} gateways of {where.rpartition('.')[2]}; each must admit one request",
             f"Write {triple.gateways} or more",
         )
 
@@ -258,14 +258,14 @@ def _pair_faults(pair: Pair, where: str) -> Iterator[Fault]:
             f"must be whole KV pages of {pair.page_size} tokens",
             f"Write {fit}",
         )
-    if pair.prefill.digest is not None and pair.prefill.digest == pair.decode.digest:
-        if pair.prefill.scheme != pair.decode.scheme:
-            yield Fault(
-                f"{where}.pair.decode.digest",
-                pair.decode.digest[:19] + "...",
-                "is the prefill checkpoint's digest, but the schemes differ",
-                "Correct one of them",
-            )
+    same_files = pair.decode.digest is not None and pair.decode.digest == pair.prefill.digest
+    if same_files and pair.prefill.scheme != pair.decode.scheme:
+        yield Fault(
+            f"{where}.pair.decode.digest",
+            f"{pair.decode.digest}"[:19] + "...",
+            "is the prefill checkpoint's digest, but the schemes differ",
+            "Correct one of them",
+        )
     if pair.allocation_policy == "prefill_complete" and pair.transfer_backend == "nixl":
         yield Fault(
             f"{where}.pair.allocation_policy",
@@ -310,12 +310,13 @@ def _role_faults(triple: TripleConfig, role: Role, family: str, where: str) -> I
         rule = f"SGLang has no kernels of it for a {model.architecture} model"
         yield Fault(at, name, rule, f"Nearest that has: {nearest}")
     tensor_parallel = triple.role(role).tensor_parallel
-    if scheme.group and tensor_parallel and model.intermediate_size % (tensor_parallel * scheme.group):
-        fit = _largest_divisor(tensor_parallel, lambda n: model.intermediate_size % (n * scheme.group) == 0)
+    group = scheme.group
+    if group and model.intermediate_size % (tensor_parallel * group):
+        fit = _largest_divisor(tensor_parallel, lambda n: model.intermediate_size % (n * group) == 0)
         yield Fault(
             f"{where}.{role}.tensor_parallel",
             str(tensor_parallel),
-            f"{name} scales groups of {scheme.group} columns, and {model.intermediate_size} columns over "
+            f"{name} scales groups of {group} columns, and {model.intermediate_size} columns over "
             f"{tensor_parallel} GPUs are not whole groups",
             f"Write {fit}" if fit else f"Choose another scheme than {name}",
         )
@@ -327,13 +328,13 @@ def _parallel_faults(triple: TripleConfig, where: str) -> Iterator[Fault]:
         tensor_parallel = triple.role(role).tensor_parallel
         at = f"{where}.{role}.tensor_parallel"
         if attention.heads % tensor_parallel:
-            fit = _largest_divisor(tensor_parallel, lambda n: attention.heads % n == 0)
+            fit = _largest_divisor(tensor_parallel, _divides(attention.heads))
             rule = f"the {attention.heads} attention heads must divide evenly over the GPUs of an engine"
             yield Fault(at, str(tensor_parallel), rule, f"Write {fit}")
         elif isinstance(attention, GroupedAttention):
             kv_heads = attention.kv_heads
             if kv_heads % tensor_parallel and tensor_parallel % kv_heads:
-                fit = _largest_divisor(tensor_parallel, lambda n: kv_heads % n == 0)
+                fit = _largest_divisor(tensor_parallel, _divides(kv_heads))
                 rule = f"the {kv_heads} KV heads must divide over the GPUs of an engine, or the GPUs over them"
                 yield Fault(at, str(tensor_parallel), rule, f"Write {fit}")
     prefill, decode = triple.prefill.tensor_parallel, triple.decode.tensor_parallel
@@ -353,6 +354,10 @@ def _parallel_faults(triple: TripleConfig, where: str) -> Iterator[Fault]:
         )
 
 
-def _largest_divisor(start: int, fits: Any) -> int:
+def _divides(total: int) -> Callable[[int], bool]:
+    return lambda number: total % number == 0
+
+
+def _largest_divisor(start: int, fits: Callable[[int], bool]) -> int:
     """The largest number up to `start` that fits; 0 where none does."""
     return next((n for n in range(start, 0, -1) if fits(n)), 0)

@@ -1,4 +1,4 @@
-"""Which quantization scheme runs on which accelerator in SGLang 0.5.23. Source and date stand in `data/schemes.json`."""
+"""Which quantization scheme runs on which accelerator in SGLang 0.5.23. `data/schemes.json` has source and date."""
 
 from __future__ import annotations
 
