@@ -1,0 +1,113 @@
+"""A stand-in for the Pulumi engine: records what a program declares, answers only the reads that a test prepared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pulumi
+import pytest
+from pulumi.runtime import MockCallArgs, MockResourceArgs, Mocks, set_mocks
+from tandem.outputs import contract
+
+
+@dataclass(frozen=True)
+class Declared:
+    """One resource as the program declared it."""
+
+    type: str
+    name: str
+    inputs: Mapping[str, Any]
+    provider: str
+
+
+@dataclass
+class Recorder(Mocks):
+    """Records registrations. An invoke, or a read of a stack that was not prepared, is an error."""
+
+    stacks: Mapping[str, Mapping[str, Any]]
+    """Stack -> its outputs."""
+    declared: list[Declared] = field(default_factory=list)
+
+    def new_resource(self, args: MockResourceArgs) -> tuple[str, dict[str, Any]]:
+        if args.typ == "pulumi:pulumi:StackReference":
+            if args.name not in self.stacks:
+                raise AssertionError(f"the program reads {args.name}, which the test did not prepare")
+            return args.name, {"name": args.name, "outputs": self.stacks[args.name], "secretOutputNames": []}
+        self.declared.append(Declared(args.typ, args.name, args.inputs, args.provider))
+        return f"{args.name}-id", {**args.inputs, **_computed(args)}
+
+    def call(self, args: MockCallArgs) -> dict[str, Any]:
+        raise AssertionError(f"the program asks the cloud for {args.token}; the plan should have known")
+
+
+@dataclass(frozen=True)
+class Built:
+    """A program, run."""
+
+    declared: tuple[Declared, ...]
+    exported: Mapping[str, Any]
+
+    def of(self, kind: str) -> list[Declared]:
+        """The cloud's resources whose type ends with `kind`, for example `ec2/subnet:Subnet`; no components."""
+        return [r for r in self.declared if r.type.endswith(kind) and not r.type.startswith("tandem:")]
+
+    def one(self, kind: str) -> Declared:
+        """The only resource of the type."""
+        (found,) = self.of(kind)
+        return found
+
+
+def run_program(
+    monkeypatch: pytest.MonkeyPatch,
+    stack: str,
+    build: Callable[[], None],
+    *,
+    reads: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Built:
+    """Runs `build` as the program of `stack`, and waits until all that it declared is registered."""
+    recorder = Recorder(reads or {})
+    set_mocks(recorder, project="tandem", stack=stack, preview=False)
+    exported: dict[str, Any] = {}
+    outputs: dict[str, pulumi.Output[Any]] = {}
+    monkeypatch.setattr(contract.pulumi, "export", lambda name, value: outputs.update({name: value}))
+
+    @pulumi.runtime.test
+    def program() -> pulumi.Output[Any]:
+        build()
+        return pulumi.Output.all(**outputs).apply(exported.update)
+
+    program()
+    return Built(tuple(recorder.declared), exported)
+
+
+def _computed(args: MockResourceArgs) -> dict[str, Any]:
+    """What AWS would add: enough for the next resource, and clearly no real identifier."""
+    arn = f"arn:aws:test:us-east-1:123456789012:{args.name}"
+    computed: dict[str, Any] = {"arn": arn}
+    match args.typ:
+        case "aws:eks/cluster:Cluster":
+            computed |= {
+                "endpoint": "https://cluster.test",
+                "certificateAuthority": {"data": "Y2E="},
+                "identities": [{"oidcs": [{"issuer": "https://issuer.test"}]}],
+            }
+        case "aws:eks/nodeGroup:NodeGroup":
+            computed |= {"nodeGroupName": f"{args.name}-0000000"}
+        case "aws:ec2/launchTemplate:LaunchTemplate":
+            computed |= {"latestVersion": 1}
+        case "aws:ecr/repository:Repository":
+            computed |= {"repositoryUrl": f"registry.test/{args.inputs['name']}"}
+        case "aws:lb/loadBalancer:LoadBalancer":
+            computed |= {"dnsName": "edge.test", "zoneId": "Z0"}
+        case "aws:acm/certificate:Certificate":
+            option = {"resourceRecordName": "_proof.test", "resourceRecordType": "CNAME", "resourceRecordValue": "v"}
+            computed |= {"domainValidationOptions": [option]}
+        case "aws:kms/key:Key":
+            computed |= {"keyId": f"{args.name}-key"}
+        case "aws:route53/record:Record":
+            computed |= {"fqdn": args.inputs["name"]}
+        case "aws:iam/role:Role":
+            computed |= {"name": f"{args.name}-0000000"}
+    return computed
