@@ -12,7 +12,7 @@ from tandem.config.cluster import ClusterStack
 from tandem.errors import Fault, PlanError
 from tandem.plan import names
 from tandem.plan.node_groups import NodeGroupPlan, plan_node_group
-from tandem.plan.pods import NAMESPACE
+from tandem.plan.pods import ENGINE_ACCOUNT, NAMESPACE
 
 LOG_TYPES: Final = ("api", "audit", "authenticator", "controllerManager", "scheduler")
 NODE_POLICIES: Final = (
@@ -22,8 +22,6 @@ NODE_POLICIES: Final = (
 )
 """Managed policies of every node. The CNI's is not among them: it belongs to the CNI's own identity."""
 CNI_POLICY: Final = "AmazonEKS_CNI_Policy"
-ENGINE_ACCOUNT: Final = "engine"
-"""Service account of engines: they read checkpoints."""
 BEFORE_NODES: Final = frozenset({"vpc-cni", "kube-proxy", "eks-pod-identity-agent"})
 """Add-ons without which a node never gets ready; the others wait for a node."""
 

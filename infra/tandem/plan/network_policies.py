@@ -1,18 +1,20 @@
 """Who may call whom inside the namespace, as NetworkPolicies: nobody, but for the flows below.
 
-One list of flows gives both halves of each rule, the caller's egress and the callee's ingress, so they cannot differ.
+The port table (`plan.ports`) gives both halves of each rule, the caller's egress and the callee's ingress, and the security
+groups of the nodes below; so they cannot differ.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from tandem import limits
 from tandem.config.base import Role
+from tandem.plan import ports
 from tandem.plan.manifests import Manifest
 from tandem.plan.pods import GATEWAY, NAMESPACE, Identity
+from tandem.plan.ports import Party
 
 PREFILL: Final = Role.PREFILL.value
 DECODE: Final = Role.DECODE.value
@@ -22,35 +24,8 @@ POD_IDENTITY_AGENT: Final = "169.254.170.23/32"
 """The EKS Pod Identity agent on every node, which gives a pod its AWS credentials."""
 
 
-@dataclass(frozen=True)
-class Flow:
-    """Pods of one part of a triple call another part of the same triple."""
-
-    caller: str
-    callee: str
-    ports: tuple[tuple[int, int], ...]
-    """Inclusive ranges of TCP ports."""
-    why: str
-
-
-def flows(*, efa: bool) -> tuple[Flow, ...]:
-    """Everything that is said inside a triple. With `efa` the KV itself bypasses the kernel and is no flow here."""
-    http = (limits.ENGINE_PORT, limits.ENGINE_PORT)
-    bootstrap = (limits.BOOTSTRAP_PORT, limits.BOOTSTRAP_PORT)
-    side_channels = limits.SIDE_CHANNEL_PORTS
-    mooncake = limits.MOONCAKE_PORTS
-    kv = "handshakes of the KV transfer" if efa else "handshakes and bytes of the KV transfer"
-    return (
-        Flow(GATEWAY, PREFILL, (http,), "requests, health and loads"),
-        Flow(GATEWAY, DECODE, (http,), "requests, health and loads"),
-        Flow(GATEWAY, PREFILL, (bootstrap,), "looks whether the bootstrap server answers before it adds the engine"),
-        Flow(DECODE, PREFILL, (bootstrap,), "asks for the route to the prefill's ranks, and for its heartbeat"),
-        Flow(DECODE, PREFILL, (http,), "has a prompt prefilled again after it was retracted"),
-        Flow(PREFILL, DECODE, (side_channels,), "ZMQ side channels, one a rank"),
-        Flow(DECODE, PREFILL, (side_channels,), "ZMQ side channels, one a rank"),
-        Flow(PREFILL, DECODE, (mooncake,), kv),
-        Flow(DECODE, PREFILL, (mooncake,), kv),
-    )
+PARTS: Final = {GATEWAY: Party.GATEWAY, PREFILL: Party.PREFILL, DECODE: Party.DECODE}
+"""The parts of a triple, as the port table calls them."""
 
 
 def default_deny() -> Manifest:
@@ -70,11 +45,10 @@ def triple_policies(
     gateway_port: int,
     edge_cidrs: Sequence[str],
     vpc_cidr: str,
-    efa: bool,
     weights_from_s3: bool,
 ) -> tuple[Manifest, ...]:
     """The three policies of one triple, and nothing of them reaches another revision."""
-    said = flows(efa=efa)
+    said = ports.flows_between(gateway_port, PARTS.values())
     extra_ingress: dict[str, list[Manifest]] = {
         # The one door: only the load balancer's subnets, only the listening port.
         GATEWAY: [{"from": [_block(cidr) for cidr in edge_cidrs], "ports": _ports([(gateway_port, gateway_port)])}]
@@ -90,17 +64,17 @@ def triple_policies(
                 {"to": [_block(POD_IDENTITY_AGENT)], "ports": _ports([(80, 80)])},
             ]
     policies = []
-    for part in (GATEWAY, PREFILL, DECODE):
+    for part, party in PARTS.items():
         own = gateway.of(part)
         ingress = [
-            {"from": [_pods(gateway.of(flow.caller))], "ports": _ports(flow.ports)}
+            {"from": [_pods(gateway.of(flow.caller))], "ports": _ports([flow.ports])}
             for flow in said
-            if flow.callee == part
+            if flow.callee is party and flow.ports
         ]
         egress = [
-            {"to": [_pods(gateway.of(flow.callee))], "ports": _ports(flow.ports)}
+            {"to": [_pods(gateway.of(flow.callee))], "ports": _ports([flow.ports])}
             for flow in said
-            if flow.caller == part
+            if flow.caller is party and flow.ports
         ]
         policies.append(
             _policy(

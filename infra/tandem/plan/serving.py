@@ -16,14 +16,12 @@ from tandem.facts.schemes import Scheme, Support
 from tandem.plan import manifests, network_policies, pairs
 from tandem.plan.gateway import GatewayPlan, plan_gateway
 from tandem.plan.manifests import Manifest
-from tandem.plan.pods import GATEWAY, Identity
+from tandem.plan.pods import ENGINE_ACCOUNT, GATEWAY, GATEWAY_ACCOUNT, Identity
 from tandem.plan.roles import WorkerPlan, plan_role
 from tandem.plan.site import ClassNodes, ServingSite
 from tandem.plan.transfer import TransferPlan, plan_transfer, uses_efa
 from tandem.units import BYTES_PER_GIB
 
-ENGINE_ACCOUNT: Final = "engine"
-GATEWAY_ACCOUNT: Final = "gateway"
 SYSTEM_SHARE: Final = 0.92
 """Part of a node's memory that pods can have; the rest is the kubelet's, the system's and its daemons'."""
 SYSTEM_CORES: Final = 2.0
@@ -185,7 +183,6 @@ def _triple(
             gateway_port=gateway.port,
             edge_cidrs=site.edge_cidrs,
             vpc_cidr=site.vpc_cidr,
-            efa=uses_efa(pair.transfer_backend),
             weights_from_s3=any(path.startswith("s3://") for path in paths.values()),
         ),
     )
