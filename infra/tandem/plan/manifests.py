@@ -21,6 +21,7 @@ from tandem.plan.pods import (
     Identity,
 )
 from tandem.plan.roles import WorkerPlan
+from tandem.plan.timeouts import HEALTH_PATH
 
 Manifest = dict[str, Any]
 
@@ -246,7 +247,7 @@ def _smg(plan: GatewayPlan) -> Manifest:
         "startupProbe": {**_get("/liveness", "http"), "periodSeconds": 1, "timeoutSeconds": 2, "failureThreshold": 60},
         # 200 once it knows a prefill and a decode that are ready; 503 from the moment it is told to stop.
         "readinessProbe": {
-            **_get("/readiness", "http"),
+            **_get(HEALTH_PATH, "http"),
             "periodSeconds": 2,
             "timeoutSeconds": 2,
             "failureThreshold": 2,
