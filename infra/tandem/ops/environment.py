@@ -14,6 +14,7 @@ from tandem.config.environment import Doors, Environment, LocalCloud, load_envir
 from tandem.config.load import load_stack
 from tandem.config.stack import Stack
 from tandem.errors import ConfigError, Fault
+from tandem.plan.environment import environment_faults
 
 ROOT = Path(__file__).resolve().parents[3]
 """The checkout: this file is infra/tandem/ops/environment.py in it."""
@@ -60,7 +61,7 @@ def load(name: str, root: Path = ROOT) -> LoadedEnvironment:
         if stack.environment == name:
             stacks[path.name.removeprefix("Pulumi.").removesuffix(".yaml")] = stack
     if settings is not None and not faults:
-        faults += _together(name, stacks)
+        faults += _together(name, stacks) or environment_faults(stacks)
     if faults or settings is None:
         raise ConfigError(faults)
     order = TopologicalSorter({stack: set(value.uses.values()) for stack, value in stacks.items()})
