@@ -96,7 +96,7 @@ def table(gateway_port: int) -> tuple[Flow, ...]:
         Flow(gateway, prefill, "tcp", http, "engine", "requests, health and loads"),
         Flow(gateway, decode, "tcp", http, "engine", "requests, health and loads"),
         Flow(gateway, prefill, "tcp", bootstrap, "bootstrap", "looks whether it answers before it adds the engine"),
-        Flow(decode, prefill, "tcp", bootstrap, "bootstrap", "asks for the route to the prefill's ranks; heartbeat"),
+        Flow(decode, prefill, "tcp", bootstrap, "bootstrap", "asks for the route to the ranks of prefill; heartbeat"),
         Flow(decode, prefill, "tcp", http, "engine", "has a prompt prefilled again after it was retracted"),
         Flow(prefill, decode, "tcp", side, "side-channel", "ZMQ side channels, one a rank"),
         Flow(decode, prefill, "tcp", side, "side-channel", "ZMQ side channels, one a rank"),
