@@ -26,7 +26,7 @@ class Go:
     def environment(self, environ: Mapping[str, str] = os.environ) -> dict[str, str]:
         """Variables of a build. What a person set for other Go work (flags, cgo) must not change the bytes."""
         fixed = {"CGO_ENABLED": "0", "GOFLAGS": "", "GOWORK": "off", "GOTOOLCHAIN": "local"}
-        return {**environ, **fixed, "GOROOT": str(self.executable.resolve().parent.parent)}
+        return {**_without_goroot(environ), **fixed}
 
     @property
     def folders(self) -> tuple[Path, ...]:
@@ -60,7 +60,7 @@ def _describe(executable: Path, environ: Mapping[str, str]) -> Go | None:
     """The Go at `executable`, or None where it is missing, broken or too old."""
     command = [str(executable), "env", "GOVERSION", "GOMODCACHE", "GOCACHE"]
     # GOTOOLCHAIN=local: else an old Go would answer with the release it would download.
-    settings = {**environ, "GOTOOLCHAIN": "local", "GOWORK": "off"}
+    settings = {**_without_goroot(environ), "GOTOOLCHAIN": "local", "GOWORK": "off"}
     try:
         answer = subprocess.run(command, env=settings, cwd="/", capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
@@ -70,6 +70,11 @@ def _describe(executable: Path, environ: Mapping[str, str]) -> Go | None:
     if release is None or tuple(map(int, release.group(1).split("."))) < pins.go_release_required():
         return None
     return Go(executable, version.removeprefix("go"), Path(modules), Path(builds))
+
+
+def _without_goroot(environ: Mapping[str, str]) -> dict[str, str]:
+    """A GOROOT that was set for one Go would make another use the wrong standard library; each finds its own."""
+    return {name: value for name, value in environ.items() if name != "GOROOT"}
 
 
 def _fetch(environ: Mapping[str, str]) -> None:

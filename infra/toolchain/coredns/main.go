@@ -2,6 +2,7 @@
 package main
 
 import (
+	_ "github.com/coredns/coredns/plugin/bind"
 	_ "github.com/coredns/coredns/plugin/cache"
 	_ "github.com/coredns/coredns/plugin/errors"
 	_ "github.com/coredns/coredns/plugin/health"
@@ -13,7 +14,7 @@ import (
 )
 
 func init() {
-	dnsserver.Directives = []string{"errors", "health", "ready", "kubernetes", "cache"}
+	dnsserver.Directives = []string{"bind", "errors", "health", "ready", "kubernetes", "cache"}
 }
 
 func main() { coremain.Run() }

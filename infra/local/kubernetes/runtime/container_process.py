@@ -8,6 +8,7 @@ from __future__ import annotations
 import fcntl
 import os
 import signal
+import stat
 import termios
 
 from local.kubernetes.runtime import credentials, linux, rootfs
@@ -46,12 +47,23 @@ def become(launch: Launch) -> None:
     os.umask(0o022)
     os.makedirs(launch["cwd"], exist_ok=True)
     os.chdir(launch["cwd"])
+    if launch["identity"]["apply"]:
+        _hand_over_streams(launch["identity"]["uid"])
     credentials.assume(launch["identity"])
     # After the change of identity, which would undo it.
     linux.die_with_parent()
     for number in (signal.SIGPIPE, signal.SIGINT, signal.SIGHUP, signal.SIGTERM, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
+
+
+def _hand_over_streams(uid: int) -> None:
+    """Let that user open its own streams again by /dev/stdout, as programs and images do that log to a file."""
+    for descriptor in (0, 1, 2):
+        mode = os.fstat(descriptor).st_mode
+        # Not /dev/null, which belongs to everyone.
+        if stat.S_ISFIFO(mode) or os.isatty(descriptor):
+            os.fchown(descriptor, uid, -1)
 
 
 def execute(argv: list[str], env: dict[str, str]) -> None:
