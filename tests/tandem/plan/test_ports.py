@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 from tandem import limits
+from tandem.config.base import Colour
+from tandem.plan.network_policies import triple_policies
+from tandem.plan.pods import GATEWAY, ROLE_LABEL, Identity
 from tandem.plan.ports import GROUP_OF, Group, Party, double_use, security_group_rules, table
 
 RULES = security_group_rules(limits.GATEWAY_PORT)
@@ -75,3 +78,31 @@ def test_a_port_used_twice_is_refused_with_both_uses() -> None:
     assert list(double_use(limits.GATEWAY_PORT, "x.gateway_port")) == []
     # Engines and gateways have addresses of their own.
     assert list(double_use(limits.ENGINE_PORT, "x.gateway_port")) == []
+
+
+def test_whatever_a_network_policy_lets_in_the_security_groups_let_in_too() -> None:
+    gateway = Identity(Colour.BLUE, "0123456789ab", GATEWAY)
+    policies = triple_policies(
+        gateway, gateway_port=8080, edge_cidrs=["10.0.16.0/24"], vpc_cidr="10.0.0.0/16", weights_from_s3=True
+    )
+    groups = {part: Group(part) for part in ("gateway", "prefill", "decode")}
+    opened = {(rule.group, rule.peer, rule.ports) for rule in RULES if rule.direction == "ingress"}
+    compared = 0
+    for policy in policies:
+        callee = groups[policy["spec"]["podSelector"]["matchLabels"][ROLE_LABEL]]
+        for ingress in policy["spec"]["ingress"]:
+            for peer in ingress["from"]:
+                pods = peer.get("podSelector")
+                caller = groups[pods["matchLabels"][ROLE_LABEL]] if pods else Group.EDGE
+                for port in ingress["ports"]:
+                    assert (callee, caller, (port["port"], port.get("endPort", port["port"]))) in opened
+                    compared += 1
+    assert compared == len({rule.name for rule in RULES if rule.direction == "ingress"} & ENGINE_RULES) + 1
+
+
+ENGINE_RULES = {
+    rule.name
+    for rule in RULES
+    if {rule.group, rule.peer} <= {Group.GATEWAY, Group.PREFILL, Group.DECODE} and rule.group is not rule.peer
+}
+"""Between parts of a triple; the one that is added is the edge's."""
