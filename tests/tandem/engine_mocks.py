@@ -28,6 +28,8 @@ class Recorder(Mocks):
 
     stacks: Mapping[str, Mapping[str, Any]]
     """Stack -> its outputs."""
+    answers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Function -> what the cloud answers."""
     declared: list[Declared] = field(default_factory=list)
 
     def new_resource(self, args: MockResourceArgs) -> tuple[str, dict[str, Any]]:
@@ -39,6 +41,8 @@ class Recorder(Mocks):
         return f"{args.name}-id", {**args.inputs, **_computed(args)}
 
     def call(self, args: MockCallArgs) -> dict[str, Any]:
+        if args.token in self.answers:
+            return {**args.args, **self.answers[args.token]}
         raise AssertionError(f"the program asks the cloud for {args.token}; the plan should have known")
 
 
@@ -65,9 +69,10 @@ def run_program(
     build: Callable[[], None],
     *,
     reads: Mapping[str, Mapping[str, Any]] | None = None,
+    answers: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Built:
     """Runs `build` as the program of `stack`, and waits until all that it declared is registered."""
-    recorder = Recorder(reads or {})
+    recorder = Recorder(reads or {}, answers or {})
     set_mocks(recorder, project="tandem", stack=stack, preview=False)
     exported: dict[str, Any] = {}
     outputs: dict[str, pulumi.Output[Any]] = {}

@@ -9,6 +9,9 @@ import pulumi_aws as aws
 
 from tandem.errors import TandemError
 
+API_KEY_NAMES = ("api_key", "admin_api_key")
+"""Of the secret's JSON, and of the Kubernetes Secret made from it."""
+
 
 def read_api_keys(secret_arn: str, opts: pulumi.InvokeOptions) -> pulumi.Output[dict[str, str]]:
     """`api_key` and `admin_api_key`, secret in state and in every output made from them.
@@ -23,7 +26,7 @@ def parse_api_keys(text: str, secret_arn: str) -> dict[str, str]:
     """The two keys out of the secret's JSON. Raises `TandemError`."""
     try:
         value = json.loads(text)
-        keys = {name: value[name] for name in ("api_key", "admin_api_key")}
+        keys = {name: value[name] for name in API_KEY_NAMES}
     except (ValueError, KeyError, TypeError):
         keys = {}
     if not keys or not all(isinstance(key, str) and key for key in keys.values()):

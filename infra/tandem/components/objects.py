@@ -34,7 +34,7 @@ def declare(name: str, manifest: Mapping[str, Any], opts: pulumi.ResourceOptions
         # Only the outermost fields are arguments with Python's names; nested ones go through as they stand.
         return make(name, **{_python_name(key): value for key, value in fields.items()}, opts=opts)
     custom: pulumi.Resource = kubernetes.apiextensions.CustomResource(
-        name, api_version=version, kind=kind, metadata=fields.pop("metadata"), others=fields, opts=opts
+        name, api_version=version, kind=kind, metadata=fields["metadata"], spec=fields["spec"], opts=opts
     )
     return custom
 

@@ -21,8 +21,8 @@ class NodeGroup(BaseModel):
     zone_ids: tuple[str, ...]
     vcpus: int
     memory_gib: float
-    accelerator: str | None
-    """As `facts.accelerators` names it; None on system nodes."""
+    accelerator: str | None = None
+    """As `facts.accelerators` names it; None on system nodes. The engine leaves a field without a value out of outputs."""
     gpus: int
     efa_interfaces: int
     """EFA devices that the launch template gives a node; 0 where EFA is switched off."""

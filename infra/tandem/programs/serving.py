@@ -6,7 +6,7 @@ from typing import Any
 
 import pulumi
 
-from tandem.components.api_keys import read_api_keys
+from tandem.components.api_keys import API_KEY_NAMES, read_api_keys
 from tandem.components.kubernetes_provider import kubernetes_provider
 from tandem.components.namespace import Namespace
 from tandem.components.provider import aws_provider
@@ -37,7 +37,6 @@ def build(stack: ServingStack) -> None:
     plan = plan_serving(stack, site, at=f"stacks/Pulumi.{pulumi.get_stack()}.yaml: tandem:stack")
     for warning in plan.warnings:
         pulumi.log.warn(warning)
-    aws = aws_provider(stack)
     config = kubeconfig(
         cluster=cluster.name, region=stack.site.region, endpoint=cluster.endpoint, ca_data=cluster.ca_data
     )
@@ -45,7 +44,7 @@ def build(stack: ServingStack) -> None:
     namespace = Namespace(
         "tandem",
         plan,
-        api_keys=read_api_keys(registry.api_keys_secret_arn, pulumi.InvokeOptions(provider=aws)),
+        api_keys=_api_keys(registry, pulumi.InvokeOptions(provider=aws_provider(stack))),
         opts=opts,
     )
     inside = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=[namespace]))
@@ -57,6 +56,13 @@ def build(stack: ServingStack) -> None:
         live=plan.live,
         triples={colour.value: _described(plan.triples[colour], config) for colour, config in stack.colours.present()},
     )
+
+
+def _api_keys(registry: RegistryOutputs, opts: pulumi.InvokeOptions) -> pulumi.Output[dict[str, str]]:
+    if upstream.UNKNOWN in registry.api_keys_secret_arn:
+        # A preview before the registry stack exists: there is no secret yet that could be read.
+        return pulumi.Output.secret(dict.fromkeys(API_KEY_NAMES, upstream.UNKNOWN))
+    return read_api_keys(registry.api_keys_secret_arn, opts)
 
 
 def serving_site(

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import importlib
+import json
 from collections.abc import Callable
 
 import pytest
 
 from tests.tandem.engine_mocks import Built, run_program
 from tests.tandem.stacks import load
+
+API_KEYS = {
+    "aws:secretsmanager/getSecretVersion:getSecretVersion": {
+        "secretString": json.dumps({"api_key": "test-key", "admin_api_key": "test-admin-key"})
+    }
+}
+"""What Secrets Manager answers: the one thing of the cloud that a program may ask for."""
 
 BuildStack = Callable[[str], Built]
 
@@ -34,7 +42,7 @@ def _builder() -> BuildStack:
             reads = {used: run(used).exported for used in stack.uses.values()}
             program = importlib.import_module(f"tandem.programs.{stack.kind}")
             with pytest.MonkeyPatch.context() as patch:
-                done[name] = run_program(patch, name, lambda: program.build(stack), reads=reads)
+                done[name] = run_program(patch, name, lambda: program.build(stack), reads=reads, answers=API_KEYS)
         return done[name]
 
     return run
