@@ -33,14 +33,15 @@ class Recorder(Mocks):
     declared: list[Declared] = field(default_factory=list)
 
     def new_resource(self, args: MockResourceArgs) -> tuple[str, dict[str, Any]]:
-        if args.typ == "pulumi:pulumi:StackReference":
-            if args.name not in self.stacks:
-                raise AssertionError(f"the program reads {args.name}, which the test did not prepare")
-            return args.name, {"name": args.name, "outputs": self.stacks[args.name], "secretOutputNames": []}
         self.declared.append(Declared(args.typ, args.name, args.inputs, args.provider))
         return f"{args.name}-id", {**args.inputs, **_computed(args)}
 
     def call(self, args: MockCallArgs) -> dict[str, Any]:
+        if args.token == contract.READ_OUTPUTS:
+            stack = args.args["name"].rsplit("/", 1)[-1]
+            if stack not in self.stacks:
+                raise AssertionError(f"the program reads {stack}, which the test did not prepare")
+            return {"name": args.args["name"], "outputs": self.stacks[stack]}
         if args.token in self.answers:
             return {**args.args, **self.answers[args.token]}
         raise AssertionError(f"the program asks the cloud for {args.token}; the plan should have known")

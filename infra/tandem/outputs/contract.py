@@ -7,10 +7,9 @@ yet, or that another release of Tandem applied, is refused with the command that
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Final, TypeVar
 
 import pulumi
-from pulumi.runtime.sync_await import _sync_await
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tandem.errors import Fault, PlanError
@@ -29,6 +28,11 @@ class Contract(BaseModel):
 
 
 C = TypeVar("C", bound=Contract)
+
+READ_OUTPUTS: Final = "pulumi:pulumi:readStackOutputs"
+"""What a stack reference asks the engine; asked directly, the answer is a value and a failure can be told in our words."""
+UNKNOWN_STACK: Final = "unknown stack"
+"""How the engine says that a backend has no such stack."""
 
 
 class NotApplied(PlanError):
@@ -52,8 +56,8 @@ def parse(model: type[C], stack: str, outputs: Mapping[str, Any]) -> C:
     value = outputs.get(model.KIND)
     if not isinstance(value, Mapping):
         kinds = ", ".join(sorted(outputs)) or "nothing"
-        rule = f"the stack gives no {model.KIND} outputs (it gives {kinds}): it was not applied yet"
-        raise NotApplied([Fault(stack, "", rule, f"Run: pulumi up -s {stack}")])
+        rule = f"the stack must give {model.KIND} outputs: it was not applied yet"
+        raise NotApplied([Fault(stack, f"gives {kinds}", rule, f"Run: pulumi up -s {stack}")])
     version = value.get("version")
     if version != model.VERSION:
         rule = f"its {model.KIND} outputs are of another release of Tandem; this one reads version {model.VERSION}"
@@ -69,10 +73,16 @@ def parse(model: type[C], stack: str, outputs: Mapping[str, Any]) -> C:
 def read(model: type[C], stack: str) -> C:
     """The contract of another stack, as a plain value that a plan can be made from.
 
-    A stack reference's outputs come from the other stack's state, so they are known in previews too. Raises `NotApplied`
-    where the stack has none, and `PlanError` as `parse` does.
+    The engine reads it from the other stack's state, so it is known in previews too. Raises `NotApplied` where there is no
+    such stack or it has no outputs, and `PlanError` as `parse` does.
     """
-    organization, project = pulumi.get_organization(), pulumi.get_project()
-    reference = pulumi.StackReference(stack, stack_name=f"{organization}/{project}/{stack}")
-    outputs = _sync_await(reference.outputs.future())
-    return parse(model, stack, outputs or {})
+    name = f"{pulumi.get_organization()}/{pulumi.get_project()}/{stack}"
+    try:
+        found = pulumi.runtime.invoke(READ_OUTPUTS, {"name": name}).value
+    except Exception as error:
+        # The SDK has no type of its own for what an invoke failed with.
+        if UNKNOWN_STACK not in str(error):
+            raise
+        rule = "there is no such stack in this backend: it was not applied yet"
+        raise NotApplied([Fault(stack, "", rule, f"Run: pulumi up -s {stack}")]) from error
+    return parse(model, stack, found.get("outputs") or {})

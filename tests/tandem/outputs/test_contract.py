@@ -25,7 +25,7 @@ def test_a_contract_is_read_as_it_was_written() -> None:
 
 def test_a_stack_that_was_not_applied_names_the_command_that_does_it() -> None:
     with pytest.raises(
-        contract.NotApplied, match=r"dev-registry: - .*not applied yet\. Run: pulumi up -s dev-registry"
+        contract.NotApplied, match=r"dev-registry: gives nothing - .*not applied yet\. Run: pulumi up -s dev-registry"
     ):
         contract.parse(RegistryOutputs, "dev-registry", {})
 
