@@ -63,7 +63,6 @@ def plan_gateway(
 
 
 def _arguments(identity: Identity, settings: GatewayConfig, replicas: int) -> Iterator[str]:
-    yield "launch"
     yield from ("--host", "0.0.0.0", "--port", str(settings.listen_port))
     yield from ("--prometheus-host", "0.0.0.0", "--prometheus-port", str(limits.GATEWAY_METRICS_PORT))
     yield "--pd-disaggregation"
