@@ -16,8 +16,9 @@ class Triple(pulumi.ComponentResource):
 
     Creates: NetworkPolicies, Services, TargetGroupBinding, PodDisruptionBudgets, three Deployments.
     Cost: none of its own; the engines fill GPU nodes of the cluster stack.
-    Replaced by: another pair revision (Deployments, budgets and policies carry it in their names, the new ones come
-    first). Updated in place: replicas, resources, probes, the gateway's limits.
+    Replaced by: another pair revision; in the colour that serves, that interrupts it, because the Service moves at once
+    to gateways that are not ready yet. A rollout brings the other colour up instead.
+    Updated in place: replicas, resources, probes, the gateway's limits.
     """
 
     pair_revision: pulumi.Output[str]

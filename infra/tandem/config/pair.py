@@ -5,14 +5,19 @@ from __future__ import annotations
 import difflib
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, PositiveFloat, PositiveInt, StringConstraints
+from pydantic import AfterValidator, Field, PositiveFloat, PositiveInt
 
 from tandem.config.base import Strict
+from tandem.config.patterns import shaped
 from tandem.facts.schemes import schemes
 from tandem.units import Tokens
 
-Digest = Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")]
-Tag = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$")]
+Digest = Annotated[
+    str, shaped(r"sha256:[0-9a-f]{64}", "must be sha256: and 64 hex digits", "the output of sha256sum after sha256:")
+]
+Tag = Annotated[
+    str, shaped(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}", "must be an image tag, without a repository", "1.13.0")
+]
 
 
 def _written_out(value: str) -> str:
@@ -45,7 +50,11 @@ def _known_scheme(value: str | None) -> str | None:
     raise ValueError(f"not a quantization scheme that SGLang 0.5.23 runs | {nearest}")
 
 
-Literal_ = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.-]+$"), AfterValidator(_written_out)]
+Literal_ = Annotated[
+    str,
+    shaped(r"[A-Za-z0-9][A-Za-z0-9_.-]*", "must be one word of the engine's command line", "flashinfer"),
+    AfterValidator(_written_out),
+]
 """A literal that both roles render as it stands."""
 
 FP8_KV = (
@@ -76,7 +85,14 @@ class LatentAttention(Strict):
 class ModelShape(Strict):
     """The base model's shape, as its `config.json` gives it."""
 
-    base: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9._-]+)?$")]
+    base: Annotated[
+        str,
+        shaped(
+            r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9._-]+)?",
+            "must be a model's name, with or without its owner",
+            "meta-llama/Llama-3.1-70B-Instruct",
+        ),
+    ]
     """The base model that both checkpoints quantize, for example `meta-llama/Llama-3.1-70B-Instruct`."""
     architecture: Literal["dense", "moe"]
     """Whether the feed-forward layers are experts; decides which schemes have kernels."""
@@ -94,7 +110,14 @@ class ModelShape(Strict):
 class Checkpoint(Strict):
     """One quantized copy of the base model."""
 
-    uri: Annotated[str, StringConstraints(pattern=r"^(weights:|/)[A-Za-z0-9._/-]+$")]
+    uri: Annotated[
+        str,
+        shaped(
+            r"(weights:|/)[A-Za-z0-9._/-]+",
+            "must be a prefix in the weights bucket, or a folder on the nodes",
+            "weights:llama-3.1-8b/w8a8, or /models/llama",
+        ),
+    ]
     """Where its files are: `weights:<prefix>` in the weights bucket of the registry stack, or a folder on the nodes."""
     digest: Digest | None = None
     """sha256 of the checkpoint's file list. None only where no files exist: a simulated engine."""
@@ -109,7 +132,7 @@ class SimulatedEngine(Strict):
     image: str = "engine-sim"
     """Repository in the registry stack."""
     tag: Tag
-    profile: Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]+$")] = "default"
+    profile: Annotated[str, shaped(r"[a-z0-9-]+", "must be the name of a profile", "default")] = "default"
     """The image's timing profile."""
     speed: PositiveFloat = 1.0
     """How many times faster than the profiled GPU it pretends to be."""
@@ -130,7 +153,10 @@ class SGLangEngine(Strict):
 class Pair(Strict):
     """One release: a prefill and a decode checkpoint and all that they must agree on. Hashed into the pair revision."""
 
-    served_name: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]*$", max_length=96)]
+    served_name: Annotated[
+        str,
+        shaped(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,95}", "must be a name that clients can send as `model`", "llama-3.1-8b"),
+    ]
     """The model name that clients send."""
     model: ModelShape
     prefill: Checkpoint

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, NonNegativeInt, PositiveFloat, Posit
 
 from tandem import limits
 from tandem.config.base import Colour, NodeClass, Role, StackBase, Strict
-from tandem.config.pair import Checkpoint, GroupedAttention, Pair
+from tandem.config.pair import Checkpoint, GroupedAttention, Pair, Tag
 from tandem.errors import Fault
 from tandem.facts.schemes import families, schemes
 from tandem.units import GiB, Milliseconds, Port, Seconds
@@ -38,6 +38,16 @@ def _family(value: str) -> str:
     raise ValueError(f"not a family of quantization schemes | Write one of: {', '.join(families())}")
 
 
+def _silent_about_keys(value: str) -> str:
+    if value in ("warning", "error"):
+        return value
+    if value in ("info", "debug"):
+        raise ValueError(
+            "from `info` on, SGLang logs its arguments at start, with both API keys in clear | Write warning"
+        )
+    raise ValueError("not a level of the engine's log | Write warning or error")
+
+
 class GatewayConfig(Strict):
     """The gateway of each colour."""
 
@@ -49,7 +59,7 @@ class GatewayConfig(Strict):
     """Requests that wait at one gateway when it is full; the next one gets 429."""
     queue_timeout: Seconds = 60
     """Longest wait in that queue, in seconds, before 503."""
-    tag: str
+    tag: Tag
     """Tag of the `gateway` image."""
     prefill_policy: Literal["cache_aware", "round_robin", "power_of_two", "random"] = "cache_aware"
     """Where a prompt goes: beside its own prefix, by default."""
@@ -189,7 +199,8 @@ class Workers(Strict):
     """Seconds between looks at a running engine's /ready."""
     run_as_user: PositiveInt | None = None
     """User id of the engine's process. None: the image's own user."""
-    api_log_level: Literal["debug", "info", "warning", "error"] = "info"
+    engine_log_level: Annotated[str, AfterValidator(_silent_about_keys)] = "warning"
+    """What engines write to their logs, at least. At `info` SGLang logs all its arguments at start, keys included."""
 
     @field_validator("startup_budget")
     @classmethod

@@ -124,7 +124,7 @@ def _arguments(
     yield "--enable-metrics"
     labels = {"colour": identity.colour.value, "pair_revision": identity.revision}
     yield from ("--extra-metric-labels", json.dumps(labels, sort_keys=True, separators=(",", ":")))
-    yield from ("--log-level", workers.api_log_level)
+    yield from ("--log-level", workers.engine_log_level)
     # One word each: a key may begin with a dash.
     yield from ("--api-key=$(TANDEM_API_KEY)", "--admin-api-key=$(TANDEM_ADMIN_API_KEY)")
 
