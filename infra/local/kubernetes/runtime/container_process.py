@@ -14,6 +14,14 @@ import termios
 from local.kubernetes.runtime import credentials, linux, rootfs
 from local.kubernetes.runtime.launch import Launch
 
+
+class ExecuteFailed(OSError):
+    """The program could not be executed; the text names it and says why."""
+
+    def __str__(self) -> str:
+        return str(self.strerror)
+
+
 READY = b"\x01"
 """Sent when everything but the program itself is set up."""
 
@@ -71,7 +79,7 @@ def execute(argv: list[str], env: dict[str, str]) -> None:
     try:
         os.execvpe(argv[0], argv, env)
     except OSError as error:
-        raise OSError(error.errno, f"{argv[0]}: {error.strerror}") from error
+        raise ExecuteFailed(error.errno, f"{argv[0]}: {error.strerror}") from error
 
 
 def _write(path: str, text: str, *, needed: bool) -> None:

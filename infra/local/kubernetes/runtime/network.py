@@ -20,6 +20,9 @@ from local.kubernetes.runtime.faults import RuntimeFault
 NAMESPACES = Path("/run/netns")
 """Where `ip netns` keeps them."""
 
+_IP_ENVIRONMENT = {"PATH": f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin", "LC_ALL": "C"}
+"""An ordinary user's PATH often lacks the folder that `ip` is in."""
+
 _T = TypeVar("_T")
 
 
@@ -189,7 +192,12 @@ async def _ip(*arguments: str, script: tuple[str, ...] = ()) -> None:
 
 async def _run_ip(*arguments: str, script: tuple[str, ...] = ()) -> tuple[int, str, str]:
     process = await asyncio.create_subprocess_exec(
-        "ip", *arguments, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+        "ip",
+        *arguments,
+        env=_IP_ENVIRONMENT,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
     )
     out, err = await process.communicate("".join(f"{line}\n" for line in script).encode())
     return process.returncode or 0, out.decode(), err.decode().strip()

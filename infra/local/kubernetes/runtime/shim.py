@@ -338,7 +338,8 @@ def _run_container(launch: Launch, streams: tuple[int, int, int], status: int, g
         if os.read(go, 1):
             container_process.execute(launch["argv"], launch["env"])
     except BaseException as error:  # noqa: BLE001 - whatever it is, the shim has to hear it, and this process must not go on as a shim
-        os.write(status, str(error).encode(errors="replace"))
+        said = error.strerror if isinstance(error, OSError) and not error.filename else None
+        os.write(status, (said or str(error)).encode(errors="replace"))
     os._exit(START_FAILED_CODE)
 
 

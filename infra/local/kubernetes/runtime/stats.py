@@ -11,6 +11,9 @@ from local.kubernetes.runtime import network, usage
 from local.kubernetes.runtime.containers import Container
 from local.kubernetes.runtime.sandboxes import Sandbox
 
+_REMEMBERED_MAX = 1000
+"""Measurements kept. Most are of containers that are gone by the time there are so many; a lost one costs one rate."""
+
 
 class Stats:
     """Measures containers; remembers the last measurement of each, since a rate needs two."""
@@ -24,8 +27,6 @@ class Stats:
         groups = usage.processes_by_namespace(
             [each.process["pid_namespace"] for each in running if each.process is not None]
         )
-        kept = {each.id for each in containers}
-        self._before = {key: value for key, value in self._before.items() if key in kept or len(containers) <= 1}
         return [
             self._container(each, usage.usage_of(groups[each.process["pid_namespace"]]))
             for each in running
@@ -89,6 +90,8 @@ class Stats:
     def _rate(self, identifier: str, now: int, cpu_nanoseconds: int) -> int:
         """Nanoseconds of processor time a second since the last measurement, which is kept if it is less than a
         second ago."""
+        if len(self._before) > _REMEMBERED_MAX:
+            self._before.clear()
         then, before, rate = self._before.get(identifier, (0, 0, 0))
         if then == 0 or now - then >= 1_000_000_000:
             rate = max(0, cpu_nanoseconds - before) * 1_000_000_000 // (now - then) if then else 0

@@ -132,6 +132,12 @@ def test_the_pods_user_and_groups_win_over_the_images(node: Any) -> None:
     assert said(node, node.launch(node.run_sandbox(), "id -un", linux=named)) == "nobody"
 
 
+@pytest.mark.skipif(not ROOT, reason="only root has other users")
+def test_a_user_can_open_its_own_output_by_name(node: Any) -> None:
+    script = "open('/dev/stdout', 'w').write('by name'); open('/proc/1/fd/2', 'w').write('')"
+    assert said(node, node.launch(node.run_sandbox(), image="python", args=["-c", script])) == "by name"
+
+
 def test_a_user_nobody_knows_is_refused_with_the_way_out(node: Any) -> None:
     linux = cri.LinuxContainerConfig(security_context=cri.LinuxContainerSecurityContext(run_as_username="no-such-user"))
     with pytest.raises(grpc.RpcError, match="Write its number"):
