@@ -93,7 +93,8 @@ class _CommandLock:
         return self._lock
 
     def __exit__(self, *_: object) -> None:
-        self._lock.release()
+        if not self._lock.released:
+            self._lock.release()
 
 
 def _check_same(paths: LocalPaths, settings: Settings) -> None:

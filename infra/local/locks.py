@@ -42,8 +42,14 @@ class Lock:
                 return True
             self._reopen()
 
+    @property
+    def released(self) -> bool:
+        """Whether `release` or `remove` was called."""
+        return self._descriptor < 0
+
     def release(self) -> None:
         os.close(self._descriptor)
+        self._descriptor = -1
 
     def remove(self) -> None:
         """Delete the file and release the lock; a waiter notices and locks the next file of that name."""

@@ -94,7 +94,7 @@ class Engine:
         handle = self._select(stack)
         self._recover(handle, stack)
         result = self._run(stack, "destroy", lambda watch: handle.destroy(on_event=watch, color="never"))
-        handle.workspace.remove_stack(stack)
+        handle.workspace.remove_stack(stack, preserve_config=True)
         return _changes(result.summary.resource_changes)
 
     def outputs(self, stack: str) -> Mapping[str, Any]:

@@ -75,6 +75,7 @@ def test_up_creates_then_finds_nothing_to_do_and_destroy_leaves_no_record(
     assert ours.summary("one")["resources"] == 3
     ours.destroy("one")
     assert not ours.exists("one")
+    assert (project / "Pulumi.one.yaml").exists(), "a stack's file is its author's: destroying the stack leaves it"
 
 
 def test_a_change_that_was_not_expected_fails_the_preview(variables: dict[str, str], project: Path) -> None:

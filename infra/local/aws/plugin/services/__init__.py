@@ -1,0 +1,1 @@
+"""Handlers, one file a service. `registry` finds them by their types."""

@@ -1,0 +1,224 @@
+"""EKS. Cluster and node groups are moto's; what moto lacks is recorded only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from local.aws.plugin.cloud import Cloud
+from local.aws.plugin.handler import Handler, Properties, RecordedHandler
+
+LACKING = "moto has no EKS {}"
+
+
+class EksHandler(Handler):
+    """Tags of EKS go by ARN."""
+
+    service = "eks"
+
+    def set_tags(self, cloud: Cloud, name: str, state: Properties, remove: list[str], tags: dict[str, str]) -> None:
+        client = self.client(cloud)
+        if remove:
+            client.untag_resource(resourceArn=state["arn"], tagKeys=remove)
+        client.tag_resource(resourceArn=state["arn"], tags=tags)
+
+
+class Cluster(EksHandler):
+    type = "aws:eks/cluster:Cluster"
+    unkept = (
+        "accessConfig",
+        "upgradePolicy",
+        "zonalShiftConfig",
+        "bootstrapSelfManagedAddons",
+        "deletionProtection",
+        "enabledClusterLogTypes",
+        "kubernetesNetworkConfig",
+    )
+
+    def create(self, cloud: Cloud, inputs: Properties) -> str:
+        encryption = inputs.get("encryptionConfig")
+        optional: dict[str, Any] = {}
+        if encryption:
+            provider = {"keyArn": encryption["provider"]["keyArn"]}
+            optional["encryptionConfig"] = [{"resources": encryption["resources"], "provider": provider}]
+        self.client(cloud).create_cluster(
+            name=inputs["name"],
+            roleArn=inputs["roleArn"],
+            version=inputs.get("version") or "1.36",
+            resourcesVpcConfig=_vpc(inputs["vpcConfig"]),
+            tags=inputs.get("tagsAll") or {},
+            **optional,
+        )
+        return str(inputs["name"])
+
+    def update(self, cloud: Cloud, name: str, state: Properties, inputs: Properties, changed: frozenset[str]) -> None:
+        if "vpcConfig" in changed:
+            config = {
+                key: value for key, value in _vpc(inputs["vpcConfig"]).items() if key.startswith(("endpoint", "public"))
+            }
+            self.client(cloud).update_cluster_config(name=name, resourcesVpcConfig=config)
+        if "version" in changed:
+            raise OSError("version: moto cannot update a cluster's version. Take the environment down and up again")
+
+    def read(self, cloud: Cloud, name: str, known: Properties) -> Properties | None:
+        answer = cloud.found(self.client(cloud).describe_cluster, name=name)
+        if answer is None:
+            return None
+        found = answer["cluster"]
+        config = found["resourcesVpcConfig"]
+        return {
+            "arn": found["arn"],
+            "name": name,
+            "roleArn": found["roleArn"],
+            "version": found["version"],
+            "endpoint": found["endpoint"],
+            "certificateAuthority": {"data": found["certificateAuthority"]["data"]},
+            "certificateAuthorities": [{"data": found["certificateAuthority"]["data"]}],
+            "identities": [{"oidcs": [{"issuer": found["identity"]["oidc"]["issuer"]}]}],
+            "createdAt": found["createdAt"].isoformat(),
+            "platformVersion": found.get("platformVersion", ""),
+            "status": "ACTIVE",
+            "clusterId": "",
+            "vpcConfig": {
+                **(known.get("vpcConfig") or {}),
+                "subnetIds": config["subnetIds"],
+                "clusterSecurityGroupId": config.get("clusterSecurityGroupId", ""),
+                "vpcId": config.get("vpcId", ""),
+            },
+            "tagsAll": found.get("tags", {}),
+        }
+
+    def delete(self, cloud: Cloud, name: str, state: Properties) -> None:
+        cloud.until_free(self.client(cloud).delete_cluster, name=name)
+
+
+def _vpc(config: Properties) -> dict[str, Any]:
+    made: dict[str, Any] = {"subnetIds": config["subnetIds"]}
+    for key in ("securityGroupIds", "publicAccessCidrs"):
+        if config.get(key):
+            made[key] = config[key]
+    for key in ("endpointPublicAccess", "endpointPrivateAccess"):
+        if config.get(key) is not None:
+            made[key] = bool(config[key])
+    return made
+
+
+class NodeGroup(EksHandler):
+    type = "aws:eks/nodeGroup:NodeGroup"
+    unkept = ("updateConfig", "nodeRepairConfig", "warmPoolConfig", "forceUpdateVersion")
+
+    def create(self, cloud: Cloud, inputs: Properties) -> str:
+        optional: dict[str, Any] = {
+            key: inputs[key]
+            for key in ("instanceTypes", "amiType", "capacityType", "labels", "version", "releaseVersion")
+            if inputs.get(key)
+        }
+        if inputs.get("launchTemplate"):
+            template = {
+                key: inputs["launchTemplate"][key] for key in ("id", "name") if inputs["launchTemplate"].get(key)
+            }
+            optional["launchTemplate"] = {**template, "version": str(inputs["launchTemplate"]["version"])}
+        if inputs.get("taints"):
+            optional["taints"] = _taints(inputs)
+        self.client(cloud).create_nodegroup(
+            clusterName=inputs["clusterName"],
+            nodegroupName=inputs["nodeGroupName"],
+            nodeRole=inputs["nodeRoleArn"],
+            subnets=inputs["subnetIds"],
+            scalingConfig=_scaling(inputs["scalingConfig"]),
+            tags=inputs.get("tagsAll") or {},
+            **optional,
+        )
+        return f"{inputs['clusterName']}:{inputs['nodeGroupName']}"
+
+    def update(self, cloud: Cloud, name: str, state: Properties, inputs: Properties, changed: frozenset[str]) -> None:
+        cluster, _, group = name.partition(":")
+        arguments: dict[str, Any] = {}
+        if "scalingConfig" in changed:
+            arguments["scalingConfig"] = _scaling(inputs["scalingConfig"])
+        if "labels" in changed:
+            old, new = state.get("labels") or {}, inputs.get("labels") or {}
+            arguments["labels"] = {"addOrUpdateLabels": new, "removeLabels": sorted(set(old) - set(new))}
+        if "taints" in changed:
+            new_taints = _taints(inputs)
+            removed = [taint for taint in _taints(state) if taint not in new_taints]
+            arguments["taints"] = {"addOrUpdateTaints": new_taints, "removeTaints": removed}
+        if arguments:
+            self.client(cloud).update_nodegroup_config(clusterName=cluster, nodegroupName=group, **arguments)
+
+    def read(self, cloud: Cloud, name: str, known: Properties) -> Properties | None:
+        cluster, _, group = name.partition(":")
+        answer = cloud.found(self.client(cloud).describe_nodegroup, clusterName=cluster, nodegroupName=group)
+        if answer is None:
+            return None
+        found = answer["nodegroup"]
+        scaling = found["scalingConfig"]
+        autoscaling = [{"name": g["name"]} for g in (found.get("resources") or {}).get("autoScalingGroups", ())]
+        state: Properties = {
+            "arn": found["nodegroupArn"],
+            "clusterName": cluster,
+            "nodeGroupName": group,
+            "nodeRoleArn": found["nodeRole"],
+            "subnetIds": found["subnets"],
+            "scalingConfig": {key: scaling[key] for key in ("desiredSize", "minSize", "maxSize")},
+            "labels": found.get("labels") or {},
+            "taints": [{k: t.get(k, "") for k in ("key", "value", "effect")} for t in found.get("taints") or ()],
+            "resources": [{"autoscalingGroups": autoscaling}],
+            "status": found["status"],
+            "tagsAll": found.get("tags") or {},
+        }
+        if not known.get("launchTemplate"):
+            state["instanceTypes"] = found.get("instanceTypes") or []
+        return state
+
+    def delete(self, cloud: Cloud, name: str, state: Properties) -> None:
+        cluster, _, group = name.partition(":")
+        cloud.until_free(self.client(cloud).delete_nodegroup, clusterName=cluster, nodegroupName=group)
+
+
+def _scaling(config: Properties) -> dict[str, int]:
+    return {key: int(config[key]) for key in ("desiredSize", "minSize", "maxSize")}
+
+
+def _taints(inputs: Properties) -> list[dict[str, str]]:
+    return [{k: t[k] for k in ("key", "value", "effect") if t.get(k)} for t in inputs.get("taints") or ()]
+
+
+class Addon(RecordedHandler):
+    type = "aws:eks/addon:Addon"
+    simulated = LACKING.format("add-ons")
+
+    def identity(self, cloud: Cloud, inputs: Properties) -> str:
+        return f"{inputs['clusterName']}:{inputs['addonName']}"
+
+    def outputs(self, cloud: Cloud, name: str, inputs: Properties) -> Properties:
+        return {"arn": cloud.arn("eks", f"addon/{inputs['clusterName']}/{inputs['addonName']}")}
+
+
+class AccessEntry(RecordedHandler):
+    type = "aws:eks/accessEntry:AccessEntry"
+    simulated = LACKING.format("access entries")
+
+    def identity(self, cloud: Cloud, inputs: Properties) -> str:
+        return f"{inputs['clusterName']}:{inputs['principalArn']}"
+
+    def outputs(self, cloud: Cloud, name: str, inputs: Properties) -> Properties:
+        return {"accessEntryArn": cloud.arn("eks", f"access-entry/{inputs['clusterName']}/{inputs['principalArn']}")}
+
+
+class AccessPolicyAssociation(RecordedHandler):
+    type = "aws:eks/accessPolicyAssociation:AccessPolicyAssociation"
+    simulated = LACKING.format("access policies")
+
+    def identity(self, cloud: Cloud, inputs: Properties) -> str:
+        return f"{inputs['clusterName']}#{inputs['principalArn']}#{inputs['policyArn']}"
+
+
+class PodIdentityAssociation(RecordedHandler):
+    type = "aws:eks/podIdentityAssociation:PodIdentityAssociation"
+    simulated = LACKING.format("pod identities")
+
+    def identity(self, cloud: Cloud, inputs: Properties) -> str:
+        return f"{inputs['clusterName']},{inputs['namespace']},{inputs['serviceAccount']}"
+
+    def outputs(self, cloud: Cloud, name: str, inputs: Properties) -> Properties:
+        return {"associationId": name, "associationArn": cloud.arn("eks", f"podidentityassociation/{name}")}
