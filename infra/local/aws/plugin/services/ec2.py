@@ -474,7 +474,11 @@ class SecurityGroupRule(Ec2Handler):
             "ToPort": int(inputs.get("toPort") or -1),
             "Description": inputs.get("description") or "",
         }
-        peers = {"cidrIpv4": "CidrIpv4", "referencedSecurityGroupId": "ReferencedGroupId", "prefixListId": "PrefixListId"}
+        peers = {
+            "cidrIpv4": "CidrIpv4",
+            "referencedSecurityGroupId": "ReferencedGroupId",
+            "prefixListId": "PrefixListId",
+        }
         rule |= {theirs: inputs[ours] for ours, theirs in peers.items() if inputs.get(ours)}
         self.client(cloud).modify_security_group_rules(
             GroupId=inputs["securityGroupId"],
@@ -648,6 +652,8 @@ class LaunchTemplate(Ec2Handler):
             return None
         versions = self.client(cloud).describe_launch_template_versions(LaunchTemplateId=name, Versions=["$Latest"])
         data = versions["LaunchTemplateVersions"][0]["LaunchTemplateData"]
+        # moto's own answer has only the tags that it was made with.
+        tags = self.client(cloud).describe_tags(Filters=[{"Name": "resource-id", "Values": [name]}])["Tags"]
         return {
             "arn": cloud.arn("ec2", f"launch-template/{name}"),
             "name": found["LaunchTemplateName"],
@@ -655,7 +661,7 @@ class LaunchTemplate(Ec2Handler):
             "defaultVersion": found["DefaultVersionNumber"],
             "instanceType": data.get("InstanceType", ""),
             "userData": data.get("UserData", ""),
-            "tagsAll": from_pairs(found.get("Tags")),
+            "tagsAll": from_pairs(tags),
         }
 
     def delete(self, cloud: Cloud, name: str, state: Properties) -> None:

@@ -124,6 +124,7 @@ class TargetGroup(ElbHandler):
         "loadBalancingAlgorithmType": "load_balancing.algorithm.type",
     }
     CHECK = {
+        "enabled": "HealthCheckEnabled",
         "path": "HealthCheckPath",
         "port": "HealthCheckPort",
         "protocol": "HealthCheckProtocol",
@@ -135,11 +136,8 @@ class TargetGroup(ElbHandler):
 
     def _check(self, inputs: Properties) -> dict[str, Any]:
         check = inputs.get("healthCheck") or {}
-        made = {
-            wire: str(check[key]) if key in ("path", "port", "protocol") else int(check[key])
-            for key, wire in self.CHECK.items()
-            if check.get(key) is not None
-        }
+        kinds: dict[str, type] = {"enabled": bool, "path": str, "port": str, "protocol": str}
+        made = {wire: kinds.get(key, int)(check[key]) for key, wire in self.CHECK.items() if check.get(key) is not None}
         if check.get("matcher"):
             made["Matcher"] = {"HttpCode": check["matcher"]}
         return made
