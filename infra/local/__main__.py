@@ -70,7 +70,9 @@ def _describe(status: Status, events_shown: int) -> str:
         lines.append(f"{'PROCESS':44} {'STATE':10} {'PID':>8} {'RESTARTS':>8}  LAST EXIT")
     for process in status.processes:
         pid = process["pid"] or ""
-        lines.append(f"{process['name']:44} {process['state']:10} {pid:>8} {process['restarts']:>8}  {process['last_exit'] or ''}")
+        lines.append(
+            f"{process['name']:44} {process['state']:10} {pid:>8} {process['restarts']:>8}  {process['last_exit'] or ''}"
+        )
     if status.nodes:
         lines.append("")
         lines.append(f"{'NODE':44} {'STATE':10} {'TYPE':14} GROUP")

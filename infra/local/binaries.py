@@ -37,7 +37,9 @@ def find_binaries(settings: Settings) -> Binaries:
         folder, fix = paths.current().bin, "run `make toolchain`"
     missing = [name for name in ("kube", "coredns") if not os.access(folder / name, os.X_OK)]
     if missing:
-        raise MissingTool(f"{folder}: {' and '.join(missing)} not there - the local cloud runs the real Kubernetes. Build it: {fix}.")
+        raise MissingTool(
+            f"{folder}: {' and '.join(missing)} not there - the local cloud runs the real Kubernetes. Build it: {fix}."
+        )
     return Binaries(kube=folder / "kube", coredns=folder / "coredns")
 
 
@@ -46,4 +48,5 @@ def check_machine(which: Callable[[str], str | None] = shutil.which) -> None:
     missing = sorted({package for program, package in _PACKAGES.items() if which(program) is None})
     if missing:
         packages = " ".join(missing)
-        raise MissingTool(f"this machine: no {packages} - the local cloud makes network namespaces with it. Run: apt-get install -y {packages}.")
+        why = "the local cloud makes network namespaces with it"
+        raise MissingTool(f"this machine: no {packages} - {why}. Run: apt-get install -y {packages}.")

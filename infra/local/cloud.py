@@ -103,7 +103,9 @@ def _check_same(paths: LocalPaths, settings: Settings) -> None:
         return
     current = parse_settings(record, str(paths.settings)).model_dump(mode="json")
     wanted = settings.model_dump(mode="json")
-    changed = [f"{name} (is {current[name]}, wanted {wanted[name]})" for name in wanted if current[name] != wanted[name]]
+    changed = [
+        f"{name} (is {current[name]}, wanted {wanted[name]})" for name in wanted if current[name] != wanted[name]
+    ]
     if changed:
         raise SettingsDiffer(
             f"tandem-local up: {'; '.join(changed)} - the cloud runs with other settings, and changing them restarts every pod. "
@@ -154,13 +156,13 @@ def _answers(port: int) -> bool:
 def _why_not_ready(paths: LocalPaths, status: Status, told: set[str]) -> str:
     late = [name for name in NEEDED if name not in told]
     # The first in order of start: the others wait for it.
-    broken = next((name for name in ("supervisor", *late) if status.state_of(name) in ("starting", "backoff", "absent")), "keeper")
+    broken = next(
+        (name for name in ("supervisor", *late) if status.state_of(name) in ("starting", "backoff", "absent")), "keeper"
+    )
     states = ", ".join(f"{name} is {status.state_of(name)}" for name in late) or "a door does not answer"
     lines = last_lines(paths.logs, broken, 5)
     tail = "".join(f"\n  {line}" for line in lines)
-    return (
-        f"tandem-local up: not ready after {limits.UP_SECONDS:.0f} s - {states}. Read `tandem-local logs {broken}`; its last words:{tail}"
-    )
+    return f"tandem-local up: not ready after {limits.UP_SECONDS:.0f} s - {states}. Read `tandem-local logs {broken}`; its last words:{tail}"
 
 
 def _end(paths: LocalPaths) -> None:
@@ -168,7 +170,8 @@ def _end(paths: LocalPaths) -> None:
     deadline = time.monotonic() + 3 * limits.DOWN_SECONDS
     while (acting := holder(paths.keeper_lock)) is not None:
         if time.monotonic() > deadline:
-            raise CloudUnavailable(f"tandem-local down: process id {acting} does not end - it is a keeper of this state. Kill it and try again.")
+            what = f"process id {acting} does not end"
+            raise CloudUnavailable(f"tandem-local down: {what} - it is a keeper of this state. Kill it and try again.")
         if not keeper.send(acting, signal.SIGTERM, limits.DOWN_SECONDS):
             keeper.send(acting, signal.SIGKILL, limits.DOWN_SECONDS)
     keeper.end_namespace(paths)

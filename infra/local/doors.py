@@ -16,7 +16,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -103,7 +103,9 @@ def _describe_taken(name: str, port: int, error: OSError) -> str:
     if error.errno == errno.EACCES:
         return f"doors.{name}: 127.0.0.1:{port} - this user may not listen there. Choose a port from 1024 up as doors.{name}."
     owner = describe_listener(port)
-    return f"doors.{name}: 127.0.0.1:{port} is taken{f' by {owner}' if owner else ''} - a door needs a free port. Stop it or set doors.{name} to another port."
+    by = f" by {owner}" if owner else ""
+    fix = f"Stop it or set doors.{name} to another port"
+    return f"doors.{name}: 127.0.0.1:{port} is taken{by} - a door needs a free port. {fix}."
 
 
 def describe_listener(port: int, proc: Path = Path("/proc")) -> str | None:
@@ -164,8 +166,6 @@ class Half(asyncio.Protocol):
     def resume_writing(self) -> None:
         if self.other is not None and self.other.transport is not None and not self.other.transport.is_closing():
             self.other.transport.resume_reading()
-
-
 
 
 class Forwarder:

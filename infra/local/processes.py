@@ -82,14 +82,18 @@ def start_waves(rows: Iterable[Process]) -> list[list[str]]:
     for row in table.values():
         for name in row.after:
             if name not in table:
-                raise TableError(f"process table: {row.name}.after names {name} - there is no such row. Add it or drop the name.")
+                raise TableError(
+                    f"process table: {row.name}.after names {name} - there is no such row. Add it or drop the name."
+                )
     waves: list[list[str]] = []
     done: set[str] = set()
     while len(done) < len(table):
         wave = [row.name for row in table.values() if row.name not in done and done.issuperset(row.after)]
         if not wave:
             circle = ", ".join(sorted(set(table) - done))
-            raise TableError(f"process table: {circle} wait for one another - a start order must exist. Break the circle.")
+            raise TableError(
+                f"process table: {circle} wait for one another - a start order must exist. Break the circle."
+            )
         waves.append(wave)
         done.update(wave)
     return waves

@@ -69,12 +69,19 @@ def load_settings(file: Path | None) -> Settings:
     try:
         text = file.read_text(encoding="utf-8")
     except OSError as error:
-        fault = Fault(str(file), "", f"cannot be read: {error.strerror}", "Name a JSON file with the `cloud` part of an environment")
+        fault = Fault(
+            str(file),
+            "",
+            f"cannot be read: {error.strerror}",
+            "Name a JSON file with the `cloud` part of an environment",
+        )
         raise ConfigError([fault]) from error
     try:
         given = json.loads(text)
     except ValueError as error:
-        raise ConfigError([Fault(str(file), "", f"is not JSON: {error}", "Correct it, or leave --settings out")]) from error
+        raise ConfigError(
+            [Fault(str(file), "", f"is not JSON: {error}", "Correct it, or leave --settings out")]
+        ) from error
     return parse_settings(given, str(file))
 
 
@@ -83,7 +90,9 @@ def parse_settings(given: object, where: str) -> Settings:
     try:
         return Settings.model_validate(given)
     except ValidationError as error:
-        raise ConfigError([_as_fault(where, detail["loc"], detail["msg"], detail["input"]) for detail in error.errors()]) from error
+        raise ConfigError(
+            [_as_fault(where, detail["loc"], detail["msg"], detail["input"]) for detail in error.errors()]
+        ) from error
 
 
 def _as_fault(where: str, location: tuple[str | int, ...], message: str, value: object) -> Fault:
@@ -93,4 +102,5 @@ def _as_fault(where: str, location: tuple[str | int, ...], message: str, value: 
         return Fault(f"{where}: {path}", "", "there is no such setting", f"The settings here are {', '.join(known)}")
     rule = message.removeprefix("Value error, ")
     shown = "" if isinstance(value, dict) else f"= {value!r}"
-    return Fault(f"{where}: {path}" if path else where, shown, rule[:1].lower() + rule[1:], "Correct the value, or leave it out for the default")
+    fix = "Correct the value, or leave it out for the default"
+    return Fault(f"{where}: {path}" if path else where, shown, rule[:1].lower() + rule[1:], fix)

@@ -42,7 +42,9 @@ def read_status(paths: LocalPaths) -> Status:
     kept, supervised = read_record(paths.keeper_record), read_record(paths.supervisor_record)
     events = sorted([*kept.get("events", ()), *supervised.get("events", ())], key=lambda event: str(event["at"]))
     if keeper is None or not first:
-        return Status(running=False, processes=_host_processes(kept, keeper, first), recorded_only=_recorded(paths), events=events)
+        return Status(
+            running=False, processes=_host_processes(kept, keeper, first), recorded_only=_recorded(paths), events=events
+        )
     pids = _host_pids(first)
     processes = [{**process, "pid": pids.get(process["pid"])} for process in supervised.get("processes", ())]
     return Status(

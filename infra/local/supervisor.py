@@ -130,7 +130,9 @@ class Supervisor:
         for name in known.row.after:
             await self._known[name].ready.wait()
         # A removed row of the same name may still be on its way out, with its port.
-        await asyncio.gather(*(task for task in self._removals if task.get_name() == known.row.name), return_exceptions=True)
+        await asyncio.gather(
+            *(task for task in self._removals if task.get_name() == known.row.name), return_exceptions=True
+        )
         while True:
             known.ended.clear()
             self._start(known)
@@ -259,7 +261,9 @@ class Supervisor:
             if "group" not in question:
                 return {"processes": [known.as_json() for known in self._known.values()]}
             if question["group"] == _STATIC:
-                raise TableError(f"supervisor: group {_STATIC} - it belongs to the local cloud itself. Use another name.")
+                raise TableError(
+                    f"supervisor: group {_STATIC} - it belongs to the local cloud itself. Use another name."
+                )
             self.set_group(str(question["group"]), [Process.from_json(row) for row in question["processes"]])
         except (ValueError, KeyError, TypeError, TableError) as error:
             return {"ok": False, "error": str(error)}
@@ -296,7 +300,10 @@ def main() -> int:
     paths = inside_paths()
     lock = Lock(LocalPaths(options.state).namespace_lock)
     if not lock.try_acquire():
-        print(f"supervisor: {options.state} - another namespace runs on this state. Not starting a second.", file=sys.stderr)
+        print(
+            f"supervisor: {options.state} - another namespace runs on this state. Not starting a second.",
+            file=sys.stderr,
+        )
         return 3
     try:
         namespace.furnish(options.state)

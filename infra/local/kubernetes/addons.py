@@ -37,7 +37,11 @@ def objects() -> list[tuple[str, dict[str, Any]]]:
     endpoints = {
         "apiVersion": "discovery.k8s.io/v1",
         "kind": "EndpointSlice",
-        "metadata": {"name": "kube-dns", "namespace": "kube-system", "labels": {"kubernetes.io/service-name": "kube-dns"}},
+        "metadata": {
+            "name": "kube-dns",
+            "namespace": "kube-system",
+            "labels": {"kubernetes.io/service-name": "kube-dns"},
+        },
         "addressType": "IPv4",
         "endpoints": [{"addresses": [str(limits.GATEWAY)], "conditions": {"ready": True}}],
         "ports": ports,

@@ -32,7 +32,9 @@ class KubernetesApi:
         config = yaml.safe_load(kubeconfig.read_text(encoding="utf-8"))
         cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
         self._server = urlsplit(cluster["server"])
-        self._context = ssl.create_default_context(cadata=base64.b64decode(cluster["certificate-authority-data"]).decode())
+        self._context = ssl.create_default_context(
+            cadata=base64.b64decode(cluster["certificate-authority-data"]).decode()
+        )
         # OpenSSL reads a client's certificate from files only.
         with tempfile.NamedTemporaryFile() as certificate, tempfile.NamedTemporaryFile() as key:
             certificate.write(base64.b64decode(user["client-certificate-data"]))
@@ -69,7 +71,9 @@ class KubernetesApi:
         options = {"gracePeriodSeconds": grace_seconds} if grace_seconds is not None else {}
         return self._or_none("DELETE", path, {"apiVersion": "v1", "kind": "DeleteOptions", **options})
 
-    def _or_none(self, method: str, path: str, value: dict[str, Any] | None = None, kind: str = "application/json") -> dict[str, Any] | None:
+    def _or_none(
+        self, method: str, path: str, value: dict[str, Any] | None = None, kind: str = "application/json"
+    ) -> dict[str, Any] | None:
         try:
             return self._request(method, path, value, kind)
         except ApiError as error:
@@ -77,7 +81,9 @@ class KubernetesApi:
                 return None
             raise
 
-    def _request(self, method: str, path: str, value: dict[str, Any] | None = None, kind: str = "application/json") -> dict[str, Any]:
+    def _request(
+        self, method: str, path: str, value: dict[str, Any] | None = None, kind: str = "application/json"
+    ) -> dict[str, Any]:
         body = None if value is None else json.dumps(value)
         for attempt in (1, 2):
             connection = self._connect()
@@ -91,7 +97,9 @@ class KubernetesApi:
                 # A kept connection may have been closed by a restart; a fresh one that fails is an answer.
                 if attempt == 2:
                     raise
-        parsed: dict[str, Any] = json.loads(text) if text.startswith(b"{") else {"message": text.decode(errors="replace")}
+        parsed: dict[str, Any] = (
+            json.loads(text) if text.startswith(b"{") else {"message": text.decode(errors="replace")}
+        )
         if answer.status >= 400:
             raise ApiError(answer.status, method, path, str(parsed.get("message", "")))
         return parsed

@@ -66,7 +66,13 @@ def leaves() -> tuple[Leaf, ...]:
 
 def api_server_names() -> tuple[str, ...]:
     """Every name and address that somebody reaches the API server by: doors, inside, pods."""
-    service = ("kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local", "localhost")
+    service = (
+        "kubernetes",
+        "kubernetes.default",
+        "kubernetes.default.svc",
+        "kubernetes.default.svc.cluster.local",
+        "localhost",
+    )
     return (*service, "127.0.0.1", str(limits.GATEWAY), str(limits.KUBERNETES_SERVICE))
 
 
@@ -102,9 +108,13 @@ def ensure_leaf(pki: Path, leaf: Leaf, folder: Path) -> None:
         .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(issuer.public_key()), critical=False)  # type: ignore[arg-type]
     )
     if leaf.names:
-        builder = builder.add_extension(x509.SubjectAlternativeName([_name(name) for name in leaf.names]), critical=False)
+        builder = builder.add_extension(
+            x509.SubjectAlternativeName([_name(name) for name in leaf.names]), critical=False
+        )
     write_text(key_file, _key_text(key))
-    write_text(certificate_file, builder.sign(signer, hashes.SHA256()).public_bytes(serialization.Encoding.PEM).decode(), 0o644)
+    write_text(
+        certificate_file, builder.sign(signer, hashes.SHA256()).public_bytes(serialization.Encoding.PEM).decode(), 0o644
+    )
 
 
 def kubeconfig(pki: Path, server: str, certificate: Path, user: str) -> str:
@@ -120,7 +130,9 @@ def kubeconfig(pki: Path, server: str, certificate: Path, user: str) -> str:
     config = {
         "apiVersion": "v1",
         "kind": "Config",
-        "clusters": [{"name": "tandem-local", "cluster": {"server": server, "certificate-authority-data": data(pki / "ca.crt")}}],
+        "clusters": [
+            {"name": "tandem-local", "cluster": {"server": server, "certificate-authority-data": data(pki / "ca.crt")}}
+        ],
         "users": [{"name": user, "user": identity}],
         "contexts": [{"name": "tandem-local", "context": {"cluster": "tandem-local", "user": user}}],
         "current-context": "tandem-local",
@@ -159,8 +171,10 @@ def _ensure_service_account_key(pki: Path) -> None:
     if not private.exists():
         write_text(private, _key_text(ec.generate_private_key(ec.SECP256R1())))
     if not public.exists():
-        encoded = _load_key(private).public_key().public_bytes(
-            serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+        encoded = (
+            _load_key(private)
+            .public_key()
+            .public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
         )
         write_text(public, encoded.decode(), 0o644)
 
@@ -188,7 +202,9 @@ def _lives_on(file: Path) -> bool:
     return x509.load_pem_x509_certificate(file.read_bytes()).not_valid_after_utc - _RENEW_BEFORE > datetime.now(UTC)
 
 
-def _builder(subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey, life: timedelta) -> x509.CertificateBuilder:
+def _builder(
+    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey, life: timedelta
+) -> x509.CertificateBuilder:
     start = datetime.now(UTC) - _SKEW
     return (
         x509.CertificateBuilder()
@@ -245,7 +261,9 @@ def _load_key(file: Path) -> ec.EllipticCurvePrivateKey:
 def main() -> int:
     """Make what is missing. Returns an exit code."""
     parser = argparse.ArgumentParser(prog="local.kubernetes.certificates", description=__doc__)
-    parser.add_argument("--door", type=int, required=True, help="port on 127.0.0.1 of the host that leads to the API server")
+    parser.add_argument(
+        "--door", type=int, required=True, help="port on 127.0.0.1 of the host that leads to the API server"
+    )
     options = parser.parse_args()
     paths = inside_paths()
     ensure_all(paths)

@@ -25,10 +25,18 @@ def rows(binaries: Binaries, paths: LocalPaths, door: int) -> list[Process]:
             (sys.executable, "-m", "local.kubernetes.certificates", "--door", str(door)),
             ready=FINISHED,
         ),
-        Process("etcd", (kube, "etcd", *_etcd(paths)), _GO, Ready("http", f"http://127.0.0.1:{limits.ETCD_PORT}/health")),
+        Process(
+            "etcd", (kube, "etcd", *_etcd(paths)), _GO, Ready("http", f"http://127.0.0.1:{limits.ETCD_PORT}/health")
+        ),
         Process(
             "authentication",
-            (sys.executable, "-m", "local.kubernetes.authentication", "--aws", f"http://{limits.GATEWAY}:{limits.AWS_PORT}"),
+            (
+                sys.executable,
+                "-m",
+                "local.kubernetes.authentication",
+                "--aws",
+                f"http://{limits.GATEWAY}:{limits.AWS_PORT}",
+            ),
             after=("certificates",),
         ),
         Process(

@@ -79,10 +79,11 @@ class _Compared:
         if new is not None and is_empty(new) and not is_empty(old):
             # The program says "empty" where it said something before.
             self.found.changes[path] = "delete" if isinstance(state, list | dict) else "update"
-        elif name not in self.schema.optional_computed and name.partition(".")[0] not in self.schema.computed:
-            # Inside a block only what the program once gave can be missing: the rest was filled in by AWS.
-            if "." not in name or not is_empty(old):
-                self.found.changes[path] = "delete"
+            return
+        filled_in = name in self.schema.optional_computed or name.partition(".")[0] in self.schema.computed
+        # Inside a block only what the program once gave can be missing: the rest was filled in by AWS.
+        if not filled_in and ("." not in name or not is_empty(old)):
+            self.found.changes[path] = "delete"
 
     def _list(self, path: str, state: list[Any], old: list[Any], new: list[Any]) -> None:
         name = _INDEX.sub("", path)

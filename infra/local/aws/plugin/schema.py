@@ -155,13 +155,13 @@ def _value_failures(value: Any, expected: Any, path: str) -> list[Failure]:
         return []
     if isinstance(expected, list):
         kind, inner = expected
-        wanted: type = list if kind == "list" else dict
-        if not isinstance(value, wanted):
-            return [_wrong(value, f"a {kind}", path)]
-        if kind == "list":
+        steps: list[tuple[str, Any]]
+        if kind == "list" and isinstance(value, list):
             steps = [(f"{path}[{index}]", item) for index, item in enumerate(value)]
-        else:
+        elif kind != "list" and isinstance(value, dict):
             steps = [(f"{path}.{key}", item) for key, item in value.items()]
+        else:
+            return [_wrong(value, f"a {kind}", path)]
         return [failure for step, item in steps for failure in _value_failures(item, inner, step)]
     if expected.startswith("#"):
         if not isinstance(value, dict):

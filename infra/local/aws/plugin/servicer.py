@@ -146,10 +146,10 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
             except Exception as error:  # noqa: BLE001 - as above
                 state = known
                 reasons.append(_sentence(error))
-        outputs = to_struct(mark_secrets(of_type, state, marked))
+        made = to_struct(mark_secrets(of_type, state, marked))
         if reasons:
-            _abort_unfinished(context, request.urn, name, outputs, request.properties, reasons)
-        return provider_pb2.CreateResponse(id=name, properties=outputs)
+            _abort_unfinished(context, request.urn, name, made, request.properties, reasons)
+        return provider_pb2.CreateResponse(id=name, properties=made)
 
     def Read(self, request: Any, context: Any) -> Any:
         handler, of_type = self._handler(_kind(request.urn), context)
@@ -229,6 +229,7 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
                 grpc.StatusCode.UNIMPLEMENTED,
                 f"{request.tok}: the local stand-in does not have this function. It has {known}.",
             )
+        assert function is not None
         arguments = plain(from_struct(request.args))
         if has_unknown(arguments):
             return provider_pb2.InvokeResponse()
@@ -239,7 +240,9 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
             except invokes.BadArgument as error:
                 failure = provider_pb2.CheckFailure(property=error.name, reason=str(error))
                 return provider_pb2.InvokeResponse(failures=[failure])
-        return provider_pb2.InvokeResponse(**{"return": to_struct(result)})
+        # `return` is no name that Python takes.
+        answer: dict[str, Any] = {"return": to_struct(result)}
+        return provider_pb2.InvokeResponse(**answer)
 
     # ---- parts
 

@@ -1,7 +1,7 @@
 """EKS clusters that answer with the local control plane, and with what EKS itself adds to the VPC.
 
 moto invents an endpoint and a certificate. Here the cluster *is* the local Kubernetes: `describe_cluster` gives its
-real address and CA. The CA file is read on every answer, because the control plane makes it after the first cluster exists.
+real address and CA. The CA file is read on every answer: the control plane may make it after the cluster was created.
 """
 
 from __future__ import annotations

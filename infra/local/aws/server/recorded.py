@@ -2,7 +2,7 @@
 
 `GET /_tandem/recorded` lists all; `GET|PUT|DELETE /_tandem/recorded/<region>/<type>/<id>` (each part percent-encoded)
 handles one. A record is `{"outputs": {...}, "whole": bool}`: `whole` means that the resource exists only here;
-otherwise it exists in moto, which does not keep the properties recorded here. Changes go through the journal like any other.
+otherwise it exists in moto, which does not keep the properties recorded here. Changes go through the journal.
 """
 
 from __future__ import annotations

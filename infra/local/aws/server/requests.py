@@ -32,8 +32,10 @@ def action_of(environ: dict[str, Any], body: bytes) -> str | None:
     if target:
         return str(target).rpartition(".")[2]
     if str(environ.get("CONTENT_TYPE", "")).startswith("application/x-www-form-urlencoded"):
-        return parse_qs(body.decode("utf-8", "replace")).get("Action", [None])[0]
-    return parse_qs(environ.get("QUERY_STRING", "")).get("Action", [None])[0]
+        named: list[str] = parse_qs(body.decode("utf-8", "replace")).get("Action", [])
+    else:
+        named = parse_qs(str(environ.get("QUERY_STRING", ""))).get("Action", [])
+    return named[0] if named else None
 
 
 def may_change_state(environ: dict[str, Any], body: bytes) -> bool:

@@ -131,7 +131,7 @@ class World:
         secretsmanager.time = SimpleNamespace(time=self.now)
         clock = _clock_class(self.now)
         for service in _DATETIME_READERS:
-            module = importlib.import_module(f"moto.{service}.models")
+            module: Any = importlib.import_module(f"moto.{service}.models")
             if isinstance(module.datetime, type):
                 module.datetime = clock
             else:

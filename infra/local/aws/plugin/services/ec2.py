@@ -616,13 +616,11 @@ class LaunchTemplate(Ec2Handler):
             "defaultVersion",
         }
         renamed = {"vpcSecurityGroupIds": "SecurityGroupIds", "disableApiTermination": "DisableApiTermination"}
-        data = {
+        return {
             renamed.get(key, key[0].upper() + key[1:]): _aws(value)
             for key, value in inputs.items()
             if key not in skipped and value not in (None, "", [])
         }
-        # The SDK's block names are plural where AWS's are, too, but for these.
-        return data
 
     def create(self, cloud: Cloud, inputs: Properties) -> str:
         made = self.client(cloud).create_launch_template(

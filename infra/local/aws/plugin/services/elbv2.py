@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from local.aws.plugin.cloud import Cloud
 from local.aws.plugin.handler import Handler, Properties
@@ -53,7 +53,7 @@ def _typed(text: str) -> Any:
 class LoadBalancer(ElbHandler):
     type = "aws:lb/loadBalancer:LoadBalancer"
     unkept = ("accessLogs", "enableZonalShift", "xffHeaderProcessingMode", "preserveHostHeader", "desyncMitigationMode")
-    ATTRIBUTES = {
+    ATTRIBUTES: ClassVar = {
         "idleTimeout": "idle_timeout.timeout_seconds",
         "clientKeepAlive": "client_keep_alive.seconds",
         "enableDeletionProtection": "deletion_protection.enabled",
@@ -118,12 +118,12 @@ class LoadBalancer(ElbHandler):
 class TargetGroup(ElbHandler):
     type = "aws:lb/targetGroup:TargetGroup"
     unkept = ("stickiness", "targetControlPort")
-    ATTRIBUTES = {
+    ATTRIBUTES: ClassVar = {
         "deregistrationDelay": "deregistration_delay.timeout_seconds",
         "slowStart": "slow_start.duration_seconds",
         "loadBalancingAlgorithmType": "load_balancing.algorithm.type",
     }
-    CHECK = {
+    CHECK: ClassVar = {
         "enabled": "HealthCheckEnabled",
         "path": "HealthCheckPath",
         "port": "HealthCheckPort",
