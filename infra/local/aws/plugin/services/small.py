@@ -232,6 +232,7 @@ class Record(Handler):
 class Budget(Handler):
     type = "aws:budgets/budget:Budget"
     service = "budgets"
+    unkept = ("tagsAll",)
 
     def _budget(self, inputs: Properties) -> dict[str, Any]:
         filters = {f["name"]: f["values"] for f in inputs.get("costFilters") or ()}
