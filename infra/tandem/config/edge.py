@@ -37,7 +37,7 @@ class ExistingCertificate(Strict):
 class HostedZone(Strict):
     """A public Route 53 zone of the account that holds `domain`."""
 
-    zone_id: Annotated[str, shaped(r"Z[A-Z0-9]+", "must be the id of a Route 53 zone", "Z0123456789ABCDEFGHIJ")]
+    zone_id: Annotated[str, shaped(r"[A-Z0-9]{10,32}", "must be the id of a Route 53 zone", "Z0123456789ABCDEFGHIJ")]
 
 
 class Firewall(Strict):
