@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from local.aws.plugin.cloud import Cloud
 from local.aws.plugin.handler import Handler, Properties
-from local.aws.plugin.tags import as_pairs
+from local.aws.plugin.tags import as_pairs, from_pairs
 
 
 class WebAcl(Handler):
@@ -52,7 +52,14 @@ class WebAcl(Handler):
         if answer is None:
             return None
         found = answer["WebACL"]
-        return {"arn": found["ARN"], "name": found["Name"], "scope": scope, "capacity": found.get("Capacity", 0)}
+        tags = self.client(cloud).list_tags_for_resource(ResourceARN=found["ARN"])["TagInfoForResource"]["TagList"]
+        return {
+            "arn": found["ARN"],
+            "name": found["Name"],
+            "scope": scope,
+            "capacity": found.get("Capacity", 0),
+            "tagsAll": from_pairs(tags),
+        }
 
     def delete(self, cloud: Cloud, name: str, state: Properties) -> None:
         client = self.client(cloud)
