@@ -9,15 +9,21 @@ from pathlib import Path
 
 
 def of_site(state: Path) -> Iterator[tuple[int, list[str]]]:
-    """(host pid, argv) of every process whose environment or arguments name this site's state folder, or that lives in
-    the PID namespace of one that does."""
-    mine = {pid for pid in _pids() if _mentions(pid, str(state))}
-    namespaces = {space for pid in mine if (space := _namespace(pid)) and space != _namespace(os.getpid())}
-    for pid in sorted(_pids()):
-        if pid in mine or _namespace(pid) in namespaces:
-            argv = _argv(pid)
-            if argv:
-                yield pid, argv
+    """(host pid, argv) of every process that names this site's state folder, and of all that descend from one that does.
+
+    Containers are process namespaces of their own and know nothing of the state; but the cloud's first process is their
+    ancestor, as every orphan inside becomes its child.
+    """
+    parents = {pid: parent for pid in _pids() if (parent := _parent(pid)) is not None}
+    mine = {pid for pid in parents if _mentions(pid, str(state))} - {os.getpid()}
+    grown = True
+    while grown:
+        more = {pid for pid, parent in parents.items() if parent in mine} - mine
+        mine |= more
+        grown = bool(more)
+    for pid in sorted(mine):
+        if argv := _argv(pid):
+            yield pid, argv
 
 
 def find(state: Path, *words: str) -> list[int]:
@@ -51,8 +57,8 @@ def _mentions(pid: int, text: str) -> bool:
     return text.encode() in environ or any(text in part for part in _argv(pid))
 
 
-def _namespace(pid: int) -> str | None:
+def _parent(pid: int) -> int | None:
     try:
-        return str(Path(f"/proc/{pid}/ns/pid").readlink())
-    except OSError:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except (OSError, ValueError):
         return None

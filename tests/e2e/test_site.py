@@ -11,7 +11,6 @@ import time
 import urllib.error
 import urllib.request
 
-import httpx
 import openai
 import pytest
 
@@ -83,7 +82,7 @@ def test_paths_that_are_not_for_clients_do_not_exist_at_the_edge(site: Site, pat
 
 
 def test_the_openai_client_streams_from_the_printed_address(site: Site) -> None:
-    with httpx.Client(verify=trust(site)) as transport:
+    with openai.DefaultHttpxClient(verify=trust(site)) as transport:
         client = openai.OpenAI(
             base_url=f"{address(site)}/v1", api_key=api_key(site), http_client=transport, max_retries=0
         )

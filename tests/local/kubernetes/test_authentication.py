@@ -1,0 +1,61 @@
+"""The token webhook knows EKS's tokens, and nothing else."""
+
+from __future__ import annotations
+
+import base64
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from local.kubernetes.authentication import Claim, Refused, decode, review
+from tandem.ops import token
+
+NOW = datetime(2026, 12, 1, 12, 0, tzinfo=UTC)
+ACCOUNT = "123456789012"
+
+
+def made(**changes: str) -> str:
+    query = {
+        "Action": "GetCallerIdentity",
+        "X-Amz-Credential": "AKIDEXAMPLE/20261201/eu-west-1/sts/aws4_request",
+        "X-Amz-Date": "20261201T115500Z",
+        "X-Amz-SignedHeaders": "host;x-k8s-aws-id",
+        **changes,
+    }
+    url = "https://sts.eu-west-1.amazonaws.com/?" + "&".join(f"{key}={value}" for key, value in query.items())
+    return "k8s-aws-v1." + base64.urlsafe_b64encode(url.encode()).decode().rstrip("=")
+
+
+def test_a_good_token_names_its_key_and_region() -> None:
+    assert decode(made(), NOW) == Claim("AKIDEXAMPLE", "eu-west-1")
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ("eyJhbGciOi", "does not begin"),
+        ("k8s-aws-v1.AAAA", "no presigned request"),
+        (made(Action="ListRoles"), "not GetCallerIdentity"),
+        (made(**{"X-Amz-SignedHeaders": "host"}), "for no cluster"),
+        (made(**{"X-Amz-Date": "20261201T113000Z"}), "time is over"),
+        (made(**{"X-Amz-Date": "20261201T130000Z"}), "time is over"),
+        (made(**{"X-Amz-Credential": "AKID"}), "not whole"),
+    ],
+)
+def test_any_other_token_is_refused_with_the_reason(given: str, why: str) -> None:
+    with pytest.raises(Refused, match=why):
+        decode(given, NOW)
+
+
+def test_an_identity_of_the_account_administers_the_cluster_and_one_of_another_does_not() -> None:
+    ours = review(made(), NOW, ACCOUNT, lambda _: f"arn:aws:iam::{ACCOUNT}:user/me")
+    assert ours["authenticated"] is True
+    assert ours["user"]["groups"] == ["system:masters"]
+    theirs = review(made(), NOW, ACCOUNT, lambda _: "arn:aws:iam::999999999999:user/me")
+    assert theirs["authenticated"] is False
+
+
+def test_the_command_that_makes_tokens_and_the_webhook_that_reads_them_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "not-a-secret")
+    claim = decode(token.token("local-home", "us-east-1"), datetime.now(UTC) + timedelta(seconds=1))
+    assert claim == Claim("AKIDEXAMPLE", "us-east-1")
