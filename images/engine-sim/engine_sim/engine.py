@@ -99,7 +99,10 @@ class Engine:
         self._side: pair.SideChannel | None = None
         self._pool: Pool | None = None
         self._session: aiohttp.ClientSession | None = None
-        self._known: dict[tuple[str, int], tuple[dict[str, Any], dict[str, Any]]] = {}
+        self._known: dict[tuple[str, int], pair.Known] = {}
+        self._rooms: dict[tuple[str, int], set[int]] = {}
+        """Rooms in flight by prefill: they fail when it is lost."""
+        self._heartbeats: dict[tuple[str, int], asyncio.Task[None]] = {}
 
     async def start(self) -> None:
         """Opens what the role needs. Raises `TransferUnavailable`."""
@@ -223,6 +226,8 @@ class Engine:
         slot = self._book(request)
         self.metrics.observe("kv_transfer_alloc_ms", (time.monotonic() - started) * 1000)
         future = self._side.expect(room)
+        rooms = self._rooms.setdefault(_peer(request), set())
+        rooms.add(room)
         try:
             place = {
                 "room": room,
@@ -244,13 +249,14 @@ class Engine:
                 raise RequestFailed(500, f"KVTransferError(bootstrap_room={room}): {done['failed']}")
             return self._take(slot, done, room)
         finally:
+            rooms.discard(room)
             self._side.forget(room)
             self._pool.release(slot)
 
     async def _meet(self, request: Request) -> dict[str, Any]:
         """Learns of a prefill at its first request, and compares, as the real decode does."""
         assert self._session is not None
-        key = (str(request.bootstrap_host), int(request.bootstrap_port or 0))
+        key = _peer(request)
         known = self._known.get(key)
         if known is None:
             try:
@@ -259,13 +265,39 @@ class Engine:
                 self.metrics.add("num_bootstrap_failed_reqs")
                 raise RequestFailed(500, str(error)) from error
             self._compare(known[0])
-            self._known[key] = known
+            if key not in self._known:
+                self._known[key] = known
+                self._heartbeats[key] = asyncio.create_task(self._heartbeat(key, known))
         return known[1]
 
+    async def _heartbeat(self, key: tuple[str, int], known: pair.Known) -> None:
+        """Ends when the prefill does not answer any more, or is another process behind the same address."""
+        assert self._session is not None
+        missed = 0
+        while missed < self.settings.heartbeat_failures:
+            await asyncio.sleep(self.settings.heartbeat_interval)
+            try:
+                if await pair.ask_route(self._session, *key) != known:
+                    break
+                missed = 0
+            except pair.PeerUnreachable:
+                missed += 1
+        self._forget(key)
+
+    def _forget(self, key: tuple[str, int]) -> None:
+        """A prefill is lost: its rooms fail, and the next request asks anew."""
+        assert self._side is not None
+        self._known.pop(key, None)
+        heartbeat = self._heartbeats.pop(key, None)
+        if heartbeat is not None and heartbeat is not asyncio.current_task():
+            heartbeat.cancel()
+        for room in self._rooms.pop(key, ()):
+            self._side.fail(room, "Lost connection with prefill instance")
+
     def _lost(self, request: Request) -> None:
-        """What was known of the prefill may be of one that is gone: the next request asks anew."""
+        """The transfer failed: what was known of the prefill may be of one that is gone."""
         self.metrics.add("num_transfer_failed_reqs")
-        self._known.pop((str(request.bootstrap_host), int(request.bootstrap_port or 0)), None)
+        self._forget(_peer(request))
 
     def _compare(self, theirs: dict[str, Any]) -> None:
         theirs = dict(theirs)
@@ -363,6 +395,8 @@ class Engine:
     async def close(self) -> None:
         """Ends everything."""
         self.scheduler.close()
+        for heartbeat in self._heartbeats.values():
+            heartbeat.cancel()
         if self._side is not None:
             self._side.close()
         if self._transfer is not None:
@@ -373,6 +407,11 @@ class Engine:
 
 FAKE_HOST = "2.2.2.2"
 """The host that the real engine's own warm-up and health requests name: no other half is asked."""
+
+
+def _peer(request: Request) -> tuple[str, int]:
+    """Address of the bootstrap server that the gateway named."""
+    return str(request.bootstrap_host), int(request.bootstrap_port or 0)
 
 
 def _room(request: Request) -> int:

@@ -44,6 +44,12 @@ class SideChannel:
         """The message of a room, whether it came already or is to come."""
         return self._rooms.setdefault(room, asyncio.get_running_loop().create_future())
 
+    def fail(self, room: int, reason: str) -> None:
+        """Tells whoever waits for the room that nothing will come."""
+        future = self._rooms.get(room)
+        if future is not None and not future.done():
+            future.set_result({"room": room, "failed": reason})
+
     def forget(self, room: int) -> None:
         """The room is over."""
         future = self._rooms.pop(room, None)
@@ -129,22 +135,34 @@ def bootstrap_application(info: dict[str, Any], rank: dict[str, Any]) -> web.App
     return app
 
 
-async def look_up(session: aiohttp.ClientSession, host: str, port: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """(what must be alike, where rank 0 listens) of a prefill. Raises `PeerUnreachable` after the real decode's patience."""
-    url = f"http://{host}:{port}/route"
-    everything = dict.fromkeys(("prefill_dp_rank", "prefill_cp_rank", "target_tp_rank", "target_pp_rank"), ALL)
+Known = tuple[dict[str, Any], dict[str, Any]]
+"""(what must be alike, where rank 0 listens) of a prefill."""
+
+
+async def look_up(session: aiohttp.ClientSession, host: str, port: int) -> Known:
+    """Asks a prefill's bootstrap server. Raises `PeerUnreachable` after the real decode's patience."""
     problem: Exception | str = ""
     for attempt in range(LOOKUPS):
         try:
-            timeout = aiohttp.ClientTimeout(total=LOOKUP_SECONDS)
-            async with session.get(url, params=everything, timeout=timeout) as answer:
-                answer.raise_for_status()
-                info = await answer.json()
-            async with session.get(url, params={**everything, "target_tp_rank": "0"}, timeout=timeout) as answer:
-                answer.raise_for_status()
-                return info, await answer.json()
-        except (TimeoutError, aiohttp.ClientError, OSError, ValueError) as error:
+            return await ask_route(session, host, port)
+        except PeerUnreachable as error:
             problem = error
             # The real one asks again too: a prefill's restart takes a moment, and tells nobody.
             await asyncio.sleep(min(0.1 * 2**attempt, 1.0))
-    raise PeerUnreachable(f"Could not fetch prefill parallel info from bootstrap_addr: {host}:{port} ({problem!r})")
+    raise PeerUnreachable(f"Could not fetch prefill parallel info from bootstrap_addr: {host}:{port} ({problem})")
+
+
+async def ask_route(session: aiohttp.ClientSession, host: str, port: int) -> Known:
+    """Asks once. Raises `PeerUnreachable`."""
+    url = f"http://{host}:{port}/route"
+    everything = dict.fromkeys(("prefill_dp_rank", "prefill_cp_rank", "target_tp_rank", "target_pp_rank"), ALL)
+    timeout = aiohttp.ClientTimeout(total=LOOKUP_SECONDS)
+    try:
+        async with session.get(url, params=everything, timeout=timeout) as answer:
+            answer.raise_for_status()
+            info = await answer.json()
+        async with session.get(url, params={**everything, "target_tp_rank": "0"}, timeout=timeout) as answer:
+            answer.raise_for_status()
+            return info, await answer.json()
+    except (TimeoutError, aiohttp.ClientError, OSError, ValueError) as error:
+        raise PeerUnreachable(repr(error)) from error

@@ -99,6 +99,21 @@ def test_a_dead_prefill_fails_the_request_and_not_the_decode(sim: Start) -> None
     assert pair.decode.process.poll() is None
 
 
+def test_a_prefill_that_was_restarted_at_the_same_address_serves_again(sim: Start) -> None:
+    quick = {"SGLANG_DISAGGREGATION_HEARTBEAT_INTERVAL": "2"}
+    pair = Pair(sim("prefill"), sim("decode", **quick))
+    first = text(pair.chat("hello")[1])
+    old = pair.prefill
+    old.process.kill()
+    old.process.wait()
+    ports = ("--port", str(old.port), "--disaggregation-bootstrap-port", str(old.bootstrap))
+    # The first request still goes to the old process's side channel; the new prefill must not wait for it for minutes.
+    pair.prefill = sim("prefill", *ports, SGLANG_DISAGGREGATION_BOOTSTRAP_TIMEOUT="5")
+    pair.prefill.port, pair.prefill.bootstrap = old.port, old.bootstrap
+    answers = [pair.chat("hello")[1] for _ in range(2)]
+    assert text(answers[-1]) == first, f"the decode learns of the new process by its heartbeat: {answers}"
+
+
 def test_a_request_that_no_gateway_sent_is_a_400(sim: Start) -> None:
     decode = sim("decode")
     status, told = decode.ask("/v1/completions", {"prompt": "hello"})
