@@ -20,7 +20,8 @@ from tests.e2e.conftest import Site
 pytestmark = [pytest.mark.cloud, pytest.mark.engine, pytest.mark.timeout(600)]
 
 STACKS = ("local-registry", "local-network", "local-cluster", "local-edge", "local-serving")
-RECOVERY_SECONDS = 120
+RECOVERY_SECONDS = 300
+"""A request that meets a dead half may take a minute of it to be given up by the client."""
 
 
 def address(site: Site) -> str:
