@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -74,6 +75,8 @@ def run_program(
 ) -> Built:
     """Runs `build` as the program of `stack`, and waits until all that it declared is registered."""
     recorder = Recorder(reads or {}, answers or {})
+    # The runtime wants a current event loop; tests of coroutines elsewhere close theirs and leave none.
+    asyncio.set_event_loop(asyncio.new_event_loop())
     set_mocks(recorder, project="tandem", stack=stack, preview=False)
     exported: dict[str, Any] = {}
     outputs: dict[str, pulumi.Output[Any]] = {}

@@ -1,18 +1,48 @@
-"""Pulumi's runtime wants a current event loop; tests of coroutines elsewhere close theirs and leave none."""
+"""Each kind's program of the dev and local environments, run once against the engine's stand-in."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Iterator
+import importlib
+import json
+from collections.abc import Callable
 
 import pytest
 
+from tests.tandem.engine_mocks import Built, run_program
+from tests.tandem.stacks import load
 
-@pytest.fixture(autouse=True)
-def event_loop_of_its_own() -> Iterator[None]:
-    """A fresh loop for each test, closed behind it."""
-    loop = asyncio.new_event_loop()
-    asyncio.set_event_loop(loop)
-    yield
-    asyncio.set_event_loop(None)
-    loop.close()
+API_KEYS = {
+    "aws:secretsmanager/getSecretVersion:getSecretVersion": {
+        "secretString": json.dumps({"api_key": "test-key", "admin_api_key": "test-admin-key"})
+    }
+}
+"""What Secrets Manager answers: the one thing of the cloud that a program may ask for."""
+
+BuildStack = Callable[[str], Built]
+
+
+@pytest.fixture(scope="session")
+def build() -> BuildStack:
+    """Runs a stack's program after those of the stacks that it reads, once a session, and gives its result."""
+    return _builder()
+
+
+@pytest.fixture
+def build_again() -> BuildStack:
+    """As `build`, but for this test alone: for one that changes what the program finds."""
+    return _builder()
+
+
+def _builder() -> BuildStack:
+    done: dict[str, Built] = {}
+
+    def run(name: str) -> Built:
+        if name not in done:
+            stack = load(name)
+            reads = {used: run(used).exported for used in stack.uses.values()}
+            program = importlib.import_module(f"tandem.programs.{stack.kind}")
+            with pytest.MonkeyPatch.context() as patch:
+                done[name] = run_program(patch, name, lambda: program.build(stack), reads=reads, answers=API_KEYS)
+        return done[name]
+
+    return run
