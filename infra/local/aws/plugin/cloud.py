@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
-_MISSING = re.compile(r"NotFound|NoSuch|DoesNotExist|UnknownResource|404")
+_MISSING = re.compile(r"NotFound|NoSuch|DoesNotExist|Nonexistent|UnknownResource|404")
 _BUSY = frozenset(
     {"DependencyViolation", "ResourceInUse", "ResourceInUseException", "DeleteConflict", "OperationNotPermitted"}
     | {"WAFAssociatedItemException", "InvalidIPAddress.InUse", "IncorrectState"}

@@ -6,6 +6,7 @@ import copy
 import difflib
 import functools
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -175,3 +176,22 @@ def _value_failures(value: Any, expected: Any, path: str) -> list[Failure]:
 def _wrong(value: Any, wanted: str, path: str) -> Failure:
     given = {list: "a list", dict: "an object", str: "a string", bool: "a boolean"}.get(type(value), "a number")
     return Failure(path, f"{given} was given where {wanted} is meant.")
+
+
+def shaped(value: Any, expected: Any, item: Callable[[Any, str], Any]) -> Any:
+    """What a service answered, in the form of the SDK's type `expected`; `item(block, name)` finds an input in a block."""
+    if value is None or expected == "any":
+        return value
+    if isinstance(expected, list):
+        if expected[0] == "list":
+            return [shaped(entry, expected[1], item) for entry in value]
+        return {key: shaped(entry, expected[1], item) for key, entry in value.items()}
+    if expected.startswith("#"):
+        found = {
+            name: shaped(item(value, name), of["type"], item) for name, of in _schema()["types"][expected[1:]].items()
+        }
+        return {name: entry for name, entry in found.items() if entry is not None}
+    if expected == "string" and isinstance(value, bool):
+        # Some flags are texts in the SDK.
+        return str(value).lower()
+    return str(value) if expected == "string" else value

@@ -131,7 +131,9 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
             outputs = handler.preview(foretold(of_type, inputs, session.default_tags))
             return provider_pb2.CreateResponse(properties=to_struct(mark_secrets(of_type, outputs, marked)))
         cloud = self._cloud(inputs)
-        wanted = {**visible(inputs), "tagsAll": all_tags(session.default_tags, inputs.get("tags"))}
+        wanted = visible(inputs)
+        if of_type.takes_tags:
+            wanted["tagsAll"] = all_tags(session.default_tags, inputs.get("tags"))
         with _Reported(context, request.urn, "create"):
             name = handler.create(cloud, wanted)
             reasons = []
@@ -195,7 +197,7 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
                 outputs["tagsAll"] = tags
             return provider_pb2.UpdateResponse(properties=to_struct(mark_secrets(of_type, outputs, marked)))
         cloud = self._cloud(state)
-        wanted = {**visible(news), "tagsAll": tags}
+        wanted = {**visible(news), "tagsAll": tags} if of_type.takes_tags else visible(news)
         with _Reported(context, request.urn, "update"):
             if found.top_level & {"tags", "tagsAll"}:
                 remove = sorted(set(state.get("tagsAll") or {}) - set(tags))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any, ClassVar
 
 from local.aws.plugin.cloud import Cloud
-from local.aws.plugin.handler import Handler, Properties
+from local.aws.plugin.handler import Handler, Properties, RecordedHandler
+from local.aws.plugin.schema import Failure, ResourceSchema, shaped
 from local.aws.plugin.tags import as_pairs, from_pairs
 
 
@@ -31,6 +33,12 @@ class Ec2Handler(Handler):
         """The one object a describe call gives, or None."""
         answer = cloud.found(getattr(self.client(cloud), call), **arguments)
         return answer[key][0] if answer and answer[key] else None
+
+
+def _no_inline(inputs: Properties, names: tuple[str, ...], instead: str) -> list[Failure]:
+    """Inline lists fight with resources of their own; the stand-in keeps only the latter."""
+    reason = f"the local stand-in has no inline rules or routes. Use {instead}."
+    return [Failure(name, reason) for name in names if inputs.get(name)]
 
 
 class Vpc(Ec2Handler):
@@ -87,6 +95,10 @@ class Vpc(Ec2Handler):
             "ownerId": cloud.account,
             "tagsAll": from_pairs(vpc.get("Tags")),
         }
+
+    def replaces(self, state: Properties, inputs: Properties, paths: frozenset[str]) -> dict[str, bool]:
+        loosened = state.get("instanceTenancy") == "dedicated" and inputs.get("instanceTenancy") == "default"
+        return {"instanceTenancy": not loosened}
 
     def delete(self, cloud: Cloud, name: str, state: Properties) -> None:
         cloud.until_free(self.client(cloud).delete_vpc, VpcId=name)
@@ -235,6 +247,9 @@ TARGETS = {
 class RouteTable(Ec2Handler):
     type = "aws:ec2/routeTable:RouteTable"
 
+    def check(self, inputs: Properties) -> list[Failure]:
+        return _no_inline(inputs, ("routes",), "aws.ec2.Route")
+
     def create(self, cloud: Cloud, inputs: Properties) -> str:
         made = self.client(cloud).create_route_table(VpcId=inputs["vpcId"])["RouteTable"]["RouteTableId"]
         return self.tag(cloud, made, inputs)
@@ -337,6 +352,9 @@ class SecurityGroup(Ec2Handler):
     type = "aws:ec2/securityGroup:SecurityGroup"
     unkept = ("revokeRulesOnDelete",)
 
+    def check(self, inputs: Properties) -> list[Failure]:
+        return _no_inline(inputs, ("ingress", "egress"), "aws.vpc.SecurityGroupIngressRule or SecurityGroupEgressRule")
+
     def create(self, cloud: Cloud, inputs: Properties) -> str:
         client = self.client(cloud)
         made = client.create_security_group(
@@ -368,9 +386,12 @@ class SecurityGroup(Ec2Handler):
 
 
 class DefaultSecurityGroup(Ec2Handler):
-    """Adopted, not made: every rule that is not declared is taken away. Deleting it leaves it as it is."""
+    """Adopted, not made: every rule is taken away. Deleting it leaves it as it is."""
 
     type = "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup"
+
+    def check(self, inputs: Properties) -> list[Failure]:
+        return _no_inline(inputs, ("ingress", "egress"), "groups of your own")
 
     def create(self, cloud: Cloud, inputs: Properties) -> str:
         filters = [{"Name": "vpc-id", "Values": [inputs["vpcId"]]}, {"Name": "group-name", "Values": ["default"]}]
@@ -414,6 +435,9 @@ def _block(rule: dict[str, Any]) -> Properties:
     }
 
 
+_PEERS = ("cidrIpv4", "cidrIpv6", "prefixListId", "referencedSecurityGroupId")
+
+
 class SecurityGroupRule(Ec2Handler):
     """Both directions of a rule that is a resource of its own."""
 
@@ -451,6 +475,8 @@ class SecurityGroupRule(Ec2Handler):
             "securityGroupId": found["GroupId"],
             "ipProtocol": found["IpProtocol"],
             "cidrIpv4": found.get("CidrIpv4", ""),
+            "cidrIpv6": found.get("CidrIpv6", ""),
+            "prefixListId": found.get("PrefixListId", ""),
             "referencedSecurityGroupId": (found.get("ReferencedGroupInfo") or {}).get("GroupId", ""),
             # moto answers no description of a rule whose peer is a group: what is known stays.
             **({} if found.get("ReferencedGroupInfo") else {"description": found.get("Description", "")}),
@@ -470,12 +496,13 @@ class SecurityGroupRule(Ec2Handler):
         # The rule keeps its id. moto demands ports where AWS takes none: -1 says "all" to both.
         rule = {
             "IpProtocol": inputs["ipProtocol"],
-            "FromPort": int(inputs.get("fromPort") or -1),
-            "ToPort": int(inputs.get("toPort") or -1),
+            "FromPort": -1 if inputs.get("fromPort") is None else int(inputs["fromPort"]),
+            "ToPort": -1 if inputs.get("toPort") is None else int(inputs["toPort"]),
             "Description": inputs.get("description") or "",
         }
         peers = {
             "cidrIpv4": "CidrIpv4",
+            "cidrIpv6": "CidrIpv6",
             "referencedSecurityGroupId": "ReferencedGroupId",
             "prefixListId": "PrefixListId",
         }
@@ -484,6 +511,12 @@ class SecurityGroupRule(Ec2Handler):
             GroupId=inputs["securityGroupId"],
             SecurityGroupRules=[{"SecurityGroupRuleId": name, "SecurityGroupRule": rule}],
         )
+
+    def replaces(self, state: Properties, inputs: Properties, paths: frozenset[str]) -> dict[str, bool]:
+        # Another value of the same kind of peer is changed in place; another kind of peer is another rule.
+        before = {key for key in _PEERS if state.get(key)}
+        after = {key for key in _PEERS if inputs.get(key)}
+        return dict.fromkeys(_PEERS, before != after)
 
     def delete(self, cloud: Cloud, name: str, state: Properties) -> None:
         client = self.client(cloud)
@@ -546,6 +579,7 @@ class VpcEndpoint(Ec2Handler):
             "vpcId": found["VpcId"],
             "serviceName": found["ServiceName"],
             "vpcEndpointType": found["VpcEndpointType"],
+            "privateDnsEnabled": bool(found.get("PrivateDnsEnabled")) and found["VpcEndpointType"] == "Interface",
             "routeTableIds": found.get("RouteTableIds", []),
             "subnetIds": found.get("SubnetIds", []),
             "securityGroupIds": [g["GroupId"] if isinstance(g, dict) else g for g in found.get("Groups") or ()]
@@ -603,23 +637,13 @@ class FlowLog(Ec2Handler):
 
 class LaunchTemplate(Ec2Handler):
     type = "aws:ec2/launchTemplate:LaunchTemplate"
+    unkept = ("updateDefaultVersion",)
 
     def _data(self, inputs: Properties) -> dict[str, Any]:
-        skipped = {
-            "name",
-            "namePrefix",
-            "description",
-            "region",
-            "tags",
-            "tagsAll",
-            "updateDefaultVersion",
-            "defaultVersion",
-        }
-        renamed = {"vpcSecurityGroupIds": "SecurityGroupIds", "disableApiTermination": "DisableApiTermination"}
         return {
-            renamed.get(key, key[0].upper() + key[1:]): _aws(value)
+            _data_name(key): _aws(value)
             for key, value in inputs.items()
-            if key not in skipped and value not in (None, "", [])
+            if key not in NOT_IN_DATA and value not in (None, "", [])
         }
 
     def create(self, cloud: Cloud, inputs: Properties) -> str:
@@ -657,16 +681,50 @@ class LaunchTemplate(Ec2Handler):
             "name": found["LaunchTemplateName"],
             "latestVersion": found["LatestVersionNumber"],
             "defaultVersion": found["DefaultVersionNumber"],
-            "instanceType": data.get("InstanceType", ""),
-            "userData": data.get("UserData", ""),
+            "description": versions["LaunchTemplateVersions"][0].get("VersionDescription", ""),
+            **self._inputs(data),
             "tagsAll": from_pairs(tags),
         }
+
+    def _inputs(self, data: dict[str, Any]) -> Properties:
+        """Every input that the latest version's data holds, or says it has not."""
+        inputs: Properties = {}
+        for name, definition in ResourceSchema.of(self.type).inputs.items():
+            if name not in NOT_IN_DATA:
+                inputs[name] = shaped(data.get(_data_name(name)), definition["type"], _wire_value)
+        return inputs
 
     def delete(self, cloud: Cloud, name: str, state: Properties) -> None:
         cloud.until_free(self.client(cloud).delete_launch_template, LaunchTemplateId=name)
 
 
+class PlacementGroup(RecordedHandler):
+    type = "aws:ec2/placementGroup:PlacementGroup"
+    simulated = "moto has no placement groups"
+
+    def identity(self, cloud: Cloud, inputs: Properties) -> str:
+        return str(inputs["name"])
+
+    def outputs(self, cloud: Cloud, name: str, inputs: Properties) -> Properties:
+        digest = hashlib.sha256(f"{cloud.region}/{name}".encode()).hexdigest()[:17]
+        return {"arn": cloud.arn("ec2", f"placement-group/{name}"), "placementGroupId": f"pg-{digest}"}
+
+
+NOT_IN_DATA = frozenset(
+    {"name", "namePrefix", "description", "region", "tags", "tagsAll", "updateDefaultVersion", "defaultVersion"}
+)
+"""Inputs of a launch template that belong to the template, not to a version's data."""
 BLOCK_NAMES = {"securityGroups": "Groups"}
+
+
+def _data_name(key: str) -> str:
+    return "SecurityGroupIds" if key == "vpcSecurityGroupIds" else key[0].upper() + key[1:]
+
+
+def _wire_value(block: Any, key: str) -> Any:
+    """The value of a block's input in what EC2 answers."""
+    value = block.get(_aws_name(key))
+    return from_pairs(value) if key == "tags" else value
 
 
 def _aws(value: Any) -> Any:

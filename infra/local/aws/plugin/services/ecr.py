@@ -49,7 +49,8 @@ class Repository(Handler):
             return None
         found = answer["repositories"][0]
         encryption = found.get("encryptionConfiguration") or {}
-        block = {"encryptionType": encryption.get("encryptionType", "AES256"), "kmsKey": encryption.get("kmsKey", "")}
+        own_key = encryption.get("encryptionType") == "KMS"
+        blocks = [{"encryptionType": "KMS", "kmsKey": encryption.get("kmsKey", "")}] if own_key else []
         return {
             "arn": found["repositoryArn"],
             "name": name,
@@ -57,7 +58,8 @@ class Repository(Handler):
             "registryId": found["registryId"],
             "imageTagMutability": found["imageTagMutability"],
             "imageScanningConfiguration": {"scanOnPush": found["imageScanningConfiguration"]["scanOnPush"]},
-            "encryptionConfigurations": [block],
+            # AWS's own key is what a repository has where nothing was asked for.
+            "encryptionConfigurations": blocks or known.get("encryptionConfigurations"),
             "tagsAll": from_pairs(client.list_tags_for_resource(resourceArn=found["repositoryArn"])["tags"]),
         }
 

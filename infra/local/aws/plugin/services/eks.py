@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 from local.aws.plugin.cloud import Cloud
@@ -72,7 +73,6 @@ class Cluster(EksHandler):
             "version": found["version"],
             "endpoint": found["endpoint"],
             "certificateAuthority": {"data": found["certificateAuthority"]["data"]},
-            "certificateAuthorities": [{"data": found["certificateAuthority"]["data"]}],
             "identities": [{"oidcs": [{"issuer": found["identity"]["oidc"]["issuer"]}]}],
             "createdAt": found["createdAt"].isoformat(),
             "platformVersion": found.get("platformVersion", ""),
@@ -166,7 +166,10 @@ class NodeGroup(EksHandler):
             "status": found["status"],
             "tagsAll": found.get("tags") or {},
         }
-        if not known.get("launchTemplate"):
+        template = found.get("launchTemplate")
+        if template:
+            state["launchTemplate"] = {key: template[key] for key in ("id", "name", "version") if template.get(key)}
+        else:
             state["instanceTypes"] = found.get("instanceTypes") or []
         return state
 
@@ -218,7 +221,13 @@ class PodIdentityAssociation(RecordedHandler):
     simulated = LACKING.format("pod identities")
 
     def identity(self, cloud: Cloud, inputs: Properties) -> str:
-        return f"{inputs['clusterName']},{inputs['namespace']},{inputs['serviceAccount']}"
+        # One association for each service account: the same one always has the same id.
+        account = f"{inputs['clusterName']},{inputs['namespace']},{inputs['serviceAccount']}"
+        return f"a-{hashlib.sha256(account.encode()).hexdigest()[:17]}"
+
+    def imported(self, cloud: Cloud, name: str) -> tuple[str, Properties]:
+        return name.rpartition(",")[2], {}
 
     def outputs(self, cloud: Cloud, name: str, inputs: Properties) -> Properties:
-        return {"associationId": name, "associationArn": cloud.arn("eks", f"podidentityassociation/{name}")}
+        arn = cloud.arn("eks", f"podidentityassociation/{inputs['clusterName']}/{name}")
+        return {"associationId": name, "associationArn": arn}

@@ -107,7 +107,7 @@ class LoadBalancer(ElbHandler):
             "loadBalancerType": found["Type"],
             "securityGroups": found.get("SecurityGroups", []),
             "subnets": [zone["SubnetId"] for zone in found["AvailabilityZones"]],
-            **{key: _typed(values[wire]) for key, wire in self.ATTRIBUTES.items() if wire in values and key in known},
+            **{key: _typed(values[wire]) for key, wire in self.ATTRIBUTES.items() if wire in values},
             "tagsAll": self.tags_of(cloud, name),
         }
 
@@ -175,10 +175,8 @@ class TargetGroup(ElbHandler):
         values = {
             a["Key"]: a["Value"] for a in client.describe_target_group_attributes(TargetGroupArn=name)["Attributes"]
         }
-        asked = known.get("healthCheck") or {}
-        check = {key: found[wire] for key, wire in self.CHECK.items() if wire in found and key in asked}
-        if asked.get("matcher"):
-            check["matcher"] = (found.get("Matcher") or {}).get("HttpCode", "")
+        check = {key: found[wire] for key, wire in self.CHECK.items() if wire in found}
+        check["matcher"] = (found.get("Matcher") or {}).get("HttpCode", "")
         return {
             "arn": name,
             "arnSuffix": name.rpartition(":")[2],
@@ -188,7 +186,7 @@ class TargetGroup(ElbHandler):
             "targetType": found["TargetType"],
             "vpcId": found["VpcId"],
             "healthCheck": check,
-            **{key: _typed(values[wire]) for key, wire in self.ATTRIBUTES.items() if wire in values and key in known},
+            **{key: _typed(values[wire]) for key, wire in self.ATTRIBUTES.items() if wire in values},
             "tagsAll": self.tags_of(cloud, name),
         }
 

@@ -103,7 +103,7 @@ class LogGroup(Handler):
 class Certificate(Handler):
     type = "aws:acm/certificate:Certificate"
     service = "acm"
-    unkept = ("keyAlgorithm", "options")
+    unkept = ("keyAlgorithm", "options", "validationMethod")
 
     def create(self, cloud: Cloud, inputs: Properties) -> str:
         others = (
@@ -117,6 +117,9 @@ class Certificate(Handler):
         if inputs.get("tagsAll"):
             self.client(cloud).add_tags_to_certificate(CertificateArn=made, Tags=as_pairs(inputs["tagsAll"]))
         return str(made)
+
+    def replaces(self, state: Properties, inputs: Properties, paths: frozenset[str]) -> dict[str, bool]:
+        return dict.fromkeys(("domainName", "subjectAlternativeNames"), state.get("type") != "IMPORTED")
 
     def set_tags(self, cloud: Cloud, name: str, state: Properties, remove: list[str], tags: dict[str, str]) -> None:
         client = self.client(cloud)
@@ -232,7 +235,7 @@ class Record(Handler):
 class Budget(Handler):
     type = "aws:budgets/budget:Budget"
     service = "budgets"
-    unkept = ("tagsAll",)
+    unkept = ("tagsAll", "notifications", "costFilters")
 
     def _budget(self, inputs: Properties) -> dict[str, Any]:
         filters = {f["name"]: f["values"] for f in inputs.get("costFilters") or ()}
@@ -279,6 +282,8 @@ class Budget(Handler):
             "accountId": cloud.account,
             "arn": cloud.arn("budgets", f"budget/{budget}", regional=False),
             "budgetType": found["BudgetType"],
+            "limitAmount": found.get("BudgetLimit", {}).get("Amount", ""),
+            "limitUnit": found.get("BudgetLimit", {}).get("Unit", ""),
             "timeUnit": found["TimeUnit"],
         }
 
