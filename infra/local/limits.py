@@ -59,5 +59,3 @@ LOG_BYTES_MAX: Final = 16 * 1024 * 1024
 """A process's log is cut at this size; one older piece is kept beside it."""
 EVENTS_MAX: Final = 200
 """Events that `status` keeps: some days of a quiet cloud, some minutes of one that is being tested by kills."""
-SOCKET_PATH_MAX: Final = 107
-"""sun_path of Linux."""

@@ -40,15 +40,6 @@ def unshare_mounts() -> None:
     _check(_libc.unshare(_CLONE_NEWNS), "unshare")
 
 
-def enter_mounts(namespace: Path) -> None:
-    """Move this process into the mount namespace that `namespace` refers to. Raises OSError."""
-    descriptor = os.open(namespace, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        _check(_libc.setns(descriptor, _CLONE_NEWNS), str(namespace))
-    finally:
-        os.close(descriptor)
-
-
 def _mount(source: str | None, target: Path, kind: str | None, flags: int, options: str | None) -> None:
     code = _libc.mount(_bytes(source), _bytes(str(target)), _bytes(kind), ctypes.c_ulong(flags), _bytes(options))
     _check(code, str(target))

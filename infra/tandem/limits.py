@@ -29,15 +29,10 @@ HTTPS_PORT: Final = 443
 """The only port that is open to the world, on the edge."""
 KUBELET_PORT: Final = 10250
 DNS_PORT: Final = 53
-NFS_PORT: Final = 2049
 
 # Lengths.
-TARGET_GROUP_NAME_MAX: Final = 32
-"""elasticloadbalancing: a longer name is refused at create."""
-LOAD_BALANCER_NAME_MAX: Final = 32
 IAM_ROLE_NAME_MAX: Final = 64
 S3_BUCKET_NAME_MAX: Final = 63
-KUBERNETES_LABEL_MAX: Final = 63
 KUBERNETES_NAME_MAX: Final = 63
 """DNS label: Services and namespaces."""
 EKS_NAME_MAX: Final = 100

@@ -24,6 +24,5 @@ Days = Annotated[int, Field(gt=0, description="days"), _plain("days")]
 GiB = Annotated[int, Field(gt=0, description="GiB (2^30 bytes)"), _plain("GiB")]
 Tokens = Annotated[int, Field(gt=0, description="tokens"), _plain("tokens")]
 Port = Annotated[int, Field(ge=1, le=65535, description="TCP port")]
-UsdPerMonth = Annotated[float, Field(ge=0, description="US dollars per month"), _plain("US dollars per month")]
 
 BYTES_PER_GIB = 1 << 30

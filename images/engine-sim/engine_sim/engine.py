@@ -81,7 +81,6 @@ class Engine:
         self.faults = faults
         self.metrics = metrics
         self.draining = False
-        self._shape = shape
         running = arguments.max_running_requests or profile.running_requests
         self.max_total_tokens = arguments.max_total_tokens or profile.kv_pool_tokens
         self.max_running_requests = running
@@ -94,7 +93,6 @@ class Engine:
         self.in_flight = 0
         self.idle = asyncio.Event()
         self.idle.set()
-        self._tasks: dict[str, asyncio.Task[Any]] = {}
         self._transfer: Transfer | None = None
         self._side: pair.SideChannel | None = None
         self._pool: Pool | None = None

@@ -6,21 +6,18 @@ deregisters the others. Level-triggered: every change of either kind leads to on
 
 from __future__ import annotations
 
-import base64
-import json
-import ssl
-import tempfile
+import http.client
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import urllib3
-import yaml
 from botocore.exceptions import BotoCoreError, ClientError
+from tandem.errors import CloudUnavailable
 
 from local.edge.model import Target
+from local.kubernetes.api import KubernetesApi
 
 GROUP = "elbv2.k8s.aws"
 VERSION = "v1beta1"
@@ -28,7 +25,6 @@ FINALIZER = "elbv2.k8s.aws/resources"
 BINDINGS = f"/apis/{GROUP}/{VERSION}/targetgroupbindings"
 SLICES = "/apis/discovery.k8s.io/v1/endpointslices"
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-SERVICES = "/api/v1/namespaces/{namespace}/services/{name}"
 WATCH_SECONDS = 300
 RETRY_SECONDS = 1.0
 
@@ -90,53 +86,6 @@ DEFINITION: dict[str, Any] = {
 }
 
 
-class ApiServer:
-    """The API server, with the client certificate of a kubeconfig."""
-
-    def __init__(self, kubeconfig: Path) -> None:
-        config = yaml.safe_load(kubeconfig.read_text(encoding="utf-8"))
-        cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
-        context = ssl.create_default_context(cadata=_data(cluster, "certificate-authority").decode())
-        with tempfile.NamedTemporaryFile() as chain:
-            chain.write(_data(user, "client-certificate") + b"\n" + _data(user, "client-key"))
-            chain.flush()
-            context.load_cert_chain(chain.name)
-        self._url = cluster["server"]
-        self._pool = urllib3.PoolManager(ssl_context=context, retries=False, maxsize=4)
-
-    def call(self, method: str, path: str, body: Any = None, content_type: str = "application/json") -> Any:
-        """The decoded answer. Raises `urllib3.exceptions.HTTPError`, or `Refused` on a status of 400 and above."""
-        data = None if body is None else json.dumps(body).encode()
-        answer = self._pool.request(
-            method, self._url + path, body=data, headers={"Content-Type": content_type}, timeout=10
-        )
-        if answer.status >= 400:
-            raise Refused(answer.status, answer.data.decode(errors="replace")[:300])
-        return json.loads(answer.data)
-
-    def watch(self, path: str, version: str) -> Iterator[dict[str, Any]]:
-        """Events from `version` on, until the server ends the watch."""
-        query = f"{path}?watch=1&resourceVersion={version}&timeoutSeconds={WATCH_SECONDS}&allowWatchBookmarks=true"
-        timeout = urllib3.Timeout(connect=5, read=WATCH_SECONDS + 10)
-        answer = self._pool.request("GET", self._url + query, preload_content=False, timeout=timeout)
-        try:
-            if answer.status >= 400:
-                raise Refused(answer.status, "watch")
-            for line in answer:
-                if line.strip():
-                    yield json.loads(line)
-        finally:
-            answer.close()
-
-
-class Refused(Exception):
-    """The API server said no."""
-
-    def __init__(self, status: int, text: str) -> None:
-        super().__init__(f"HTTP {status} {text}")
-        self.status = status
-
-
 @dataclass
 class _Kind:
     """A watched kind, kept whole."""
@@ -172,18 +121,14 @@ class BindingController:
         self._follow(self._slices)
 
     def _install(self) -> None:
-        try:
-            ApiServer(self._kubeconfig).call("POST", DEFINITIONS, DEFINITION)
-        except Refused as refusal:
-            if refusal.status != 409:
-                raise
+        KubernetesApi(self._kubeconfig).create(DEFINITIONS, DEFINITION)
 
     def _until_done(self, action: Callable[[], None]) -> None:
         pause = threading.Event()
         while True:
             try:
                 return action()
-            except (urllib3.exceptions.HTTPError, Refused, OSError, ValueError, KeyError) as error:
+            except (CloudUnavailable, http.client.HTTPException, OSError, ValueError, KeyError) as error:
                 self._say_once(f"Kubernetes does not answer yet: {error}")
                 pause.wait(RETRY_SECONDS)
 
@@ -192,12 +137,14 @@ class BindingController:
             self._until_done(lambda: self._list_and_watch(kind))
 
     def _list_and_watch(self, kind: _Kind) -> None:
-        api = ApiServer(self._kubeconfig)
-        listed = api.call("GET", kind.path)
+        api = KubernetesApi(self._kubeconfig)
+        # The collection may be new: the server knows a definition a moment after it was made.
+        if (listed := api.get(kind.path)) is None:
+            raise CloudUnavailable(f"{kind.path}: not served yet")
         self._update(kind, {_key(item): item for item in listed["items"]})
         self._said = None
         version = listed["metadata"]["resourceVersion"]
-        for event in api.watch(kind.path, version):
+        for event in api.watch(kind.path, version, WATCH_SECONDS):
             item = event["object"]
             if event["type"] == "ERROR":
                 return
@@ -217,24 +164,24 @@ class BindingController:
             self._changed.notify()
 
     def _reconcile_forever(self) -> None:
-        api: ApiServer | None = None
+        api: KubernetesApi | None = None
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._dirty and self._bindings.known and self._slices.known)
                 self._dirty = False
                 bindings, slices = list(self._bindings.items.values()), list(self._slices.items.values())
             try:
-                api = api or ApiServer(self._kubeconfig)
+                api = api or KubernetesApi(self._kubeconfig)
                 for binding in bindings:
                     self._reconcile(api, binding, slices)
-            except (urllib3.exceptions.HTTPError, Refused, BotoCoreError, ClientError, OSError) as error:
+            except (CloudUnavailable, http.client.HTTPException, BotoCoreError, ClientError, OSError) as error:
                 self._say_once(f"binding targets failed, will be tried again: {error}")
                 api = None
                 threading.Event().wait(RETRY_SECONDS)
                 with self._changed:
                     self._dirty = True
 
-    def _reconcile(self, api: ApiServer, binding: dict[str, Any], slices: list[dict[str, Any]]) -> None:
+    def _reconcile(self, api: KubernetesApi, binding: dict[str, Any], slices: list[dict[str, Any]]) -> None:
         metadata, spec = binding["metadata"], binding["spec"]
         path = f"/apis/{GROUP}/{VERSION}/namespaces/{metadata['namespace']}/targetgroupbindings/{metadata['name']}"
         finalizers = metadata.get("finalizers") or []
@@ -242,18 +189,13 @@ class BindingController:
         if leaving and FINALIZER not in finalizers:
             return
         if not leaving and FINALIZER not in finalizers:
-            api.call("PATCH", path, {"metadata": {"finalizers": [*finalizers, FINALIZER]}}, _MERGE)
+            api.merge(path, {"metadata": {"finalizers": [*finalizers, FINALIZER]}})
         wanted = set() if leaving else ready_targets(binding, slices)
         self._register(spec["targetGroupARN"], wanted, f"{metadata['namespace']}/{metadata['name']}")
         if leaving:
-            kept = [name for name in finalizers if name != FINALIZER]
-            try:
-                api.call("PATCH", path, {"metadata": {"finalizers": kept}}, _MERGE)
-            except Refused as refusal:
-                if refusal.status != 404:
-                    raise
+            api.merge(path, {"metadata": {"finalizers": [name for name in finalizers if name != FINALIZER]}})
         elif (binding.get("status") or {}).get("observedGeneration") != metadata["generation"]:
-            api.call("PATCH", f"{path}/status", {"status": {"observedGeneration": metadata["generation"]}}, _MERGE)
+            api.merge(f"{path}/status", {"status": {"observedGeneration": metadata["generation"]}})
 
     def _register(self, arn: str, wanted: set[Target], name: str) -> None:
         try:
@@ -280,9 +222,6 @@ class BindingController:
             self._say(text)
 
 
-_MERGE = "application/merge-patch+json"
-
-
 def ready_targets(binding: dict[str, Any], slices: list[dict[str, Any]]) -> set[Target]:
     """Addresses of ready pods behind the binding's Service. Its port may be given by name or by number."""
     reference, namespace = binding["spec"]["serviceRef"], binding["metadata"]["namespace"]
@@ -305,9 +244,3 @@ def ready_targets(binding: dict[str, Any], slices: list[dict[str, Any]]) -> set[
 
 def _key(item: dict[str, Any]) -> str:
     return f"{item['metadata']['namespace']}/{item['metadata']['name']}"
-
-
-def _data(entry: dict[str, str], name: str) -> bytes:
-    if f"{name}-data" in entry:
-        return base64.b64decode(entry[f"{name}-data"])
-    return Path(entry[name]).read_bytes()

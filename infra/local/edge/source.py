@@ -137,7 +137,7 @@ class Source:
 def _condition(item: dict[str, Any]) -> Condition:
     field = item["Field"]
     key = "".join(part.capitalize() for part in field.split("-"))
-    config = item.get(f"{key.replace('Http', 'Http')}Config") or {}
+    config = item.get(f"{key}Config") or {}
     values = config.get("Values") or item.get("Values") or []
     if field == "query-string":
         values = [f"{v.get('Key', '')}={v['Value']}" if v.get("Key") else v["Value"] for v in values]

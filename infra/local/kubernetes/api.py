@@ -7,6 +7,7 @@ import http.client
 import json
 import ssl
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -71,6 +72,22 @@ class KubernetesApi:
         options = {"gracePeriodSeconds": grace_seconds} if grace_seconds is not None else {}
         return self._or_none("DELETE", path, {"apiVersion": "v1", "kind": "DeleteOptions", **options})
 
+    def watch(self, path: str, version: str, seconds: int) -> Iterator[dict[str, Any]]:
+        """Events of the collection at `path` from `version` on, until the server ends the watch. Raises ApiError, OSError."""
+        query = f"{path}?watch=1&resourceVersion={version}&timeoutSeconds={seconds}&allowWatchBookmarks=true"
+        # A connection of its own: it is busy for as long as the watch lasts.
+        connection = self._open(seconds + _TIMEOUT_SECONDS)
+        try:
+            connection.request("GET", query, headers={"Accept": "application/json"})
+            answer = connection.getresponse()
+            if answer.status >= 400:
+                raise ApiError(answer.status, "WATCH", path, answer.read(300).decode(errors="replace"))
+            while line := answer.readline():
+                if line.strip():
+                    yield json.loads(line)
+        finally:
+            connection.close()
+
     def _or_none(
         self, method: str, path: str, value: dict[str, Any] | None = None, kind: str = "application/json"
     ) -> dict[str, Any] | None:
@@ -106,9 +123,12 @@ class KubernetesApi:
 
     def _connect(self) -> http.client.HTTPSConnection:
         if self._connection is None:
-            host, port = self._server.hostname or "", self._server.port or 443
-            self._connection = http.client.HTTPSConnection(host, port, context=self._context, timeout=_TIMEOUT_SECONDS)
+            self._connection = self._open(_TIMEOUT_SECONDS)
         return self._connection
+
+    def _open(self, timeout_seconds: float) -> http.client.HTTPSConnection:
+        host, port = self._server.hostname or "", self._server.port or 443
+        return http.client.HTTPSConnection(host, port, context=self._context, timeout=timeout_seconds)
 
     def _drop(self) -> None:
         if self._connection is not None:

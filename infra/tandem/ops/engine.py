@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -102,26 +103,24 @@ class Engine:
         values = self._select(stack).outputs()
         return {name: value.value for name, value in values.items() if not value.secret}
 
-    def exists(self, stack: str) -> bool:
-        """Whether the backend has a record of the stack."""
-        return any(found.name == stack for found in self._workspace().list_stacks())
-
-    def summary(self, stack: str) -> Mapping[str, Any]:
-        """Last operation and number of resources, for `tandem status`."""
-        for found in self._workspace().list_stacks():
-            if found.name == stack:
-                return {
-                    "resources": found.resource_count or 0,
-                    "updated": found.last_update.isoformat() if found.last_update else None,
-                    "in_progress": bool(found.update_in_progress),
-                }
-        return {"resources": 0, "updated": None, "in_progress": False}
+    def recorded(self) -> Mapping[str, Mapping[str, Any]]:
+        """Every stack that the backend has a record of: its number of resources and its last operation."""
+        return {
+            found.name: {
+                "resources": found.resource_count or 0,
+                "updated": found.last_update.isoformat() if found.last_update else None,
+                "in_progress": bool(found.update_in_progress),
+            }
+            for found in self._workspace.list_stacks()
+        }
 
     def ensure(self, stack: str) -> None:
         """Makes the stack's (empty) record, so that others can refer to it."""
         self._select(stack)
 
+    @cached_property
     def _workspace(self) -> auto.LocalWorkspace:
+        """One for all stacks: making it starts the engine once, to ask its version."""
         backend = self.variables.get("PULUMI_BACKEND_URL", "")
         if backend.startswith("file://"):
             Path(backend.removeprefix("file://")).mkdir(parents=True, exist_ok=True)
@@ -133,7 +132,7 @@ class Engine:
 
     def _select(self, stack: str) -> auto.Stack:
         try:
-            return auto.Stack.create_or_select(stack, self._workspace())
+            return auto.Stack.create_or_select(stack, self._workspace)
         except auto_errors.CommandError as error:
             raise EngineFailed(f"{stack}: {_reason(error)}") from error
 
@@ -163,7 +162,7 @@ class Engine:
         return broken
 
     def _project_name(self) -> str:
-        return str(self._workspace().project_settings().name)
+        return str(self._workspace.project_settings().name)
 
     def _run(self, stack: str, verb: str, call: Callable[[_Watch], T]) -> T:
         watch = _Watch(stack, self.progress, verb)

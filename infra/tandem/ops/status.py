@@ -14,6 +14,7 @@ from tandem.ops.environment import LoadedEnvironment
 from tandem.ops.progress import Progress
 
 EVENTS_SHOWN = 12
+NEVER_APPLIED: Mapping[str, Any] = {"resources": 0, "updated": None, "in_progress": False}
 
 
 def observe(environment: LoadedEnvironment) -> dict[str, Any]:
@@ -21,9 +22,10 @@ def observe(environment: LoadedEnvironment) -> dict[str, Any]:
     cloud = environment.settings.cloud
     local = local_cloud.status() if isinstance(cloud, LocalCloud) else None
     engine = Engine(shell.variables(environment), Progress(quiet=True))
+    recorded = engine.recorded()
     report: dict[str, Any] = {
         "environment": environment.name,
-        "stacks": {stack: engine.summary(stack) for stack in environment.stacks},
+        "stacks": {stack: recorded.get(stack, NEVER_APPLIED) for stack in environment.stacks},
         "address": str(prove.address(environment)),
         "local_cloud": local,
         "nodes": [],

@@ -19,7 +19,7 @@ def run(environment: LoadedEnvironment, progress: Progress) -> Mapping[str, Any]
     """
     cloud = environment.settings.cloud
     engine = Engine(shell.variables(environment), progress)
-    present = {stack for stack in environment.stacks if engine.exists(stack)}
+    present = set(environment.stacks) & set(engine.recorded())
     if isinstance(cloud, LocalCloud) and present:
         # Resources are destroyed through the cloud that holds them: a half-dead one is healed first.
         local_cloud.up(environment)

@@ -72,9 +72,9 @@ def test_up_creates_then_finds_nothing_to_do_and_destroy_leaves_no_record(
     assert set(ours.up("one")) == {"same"}
     assert set(ours.preview("one", expect_no_changes=True)) == {"same"}
     assert ours.outputs("one") == {"count": 2}, "a secret output is left out"
-    assert ours.summary("one")["resources"] == 3
+    assert ours.recorded()["one"]["resources"] == 3
     ours.destroy("one")
-    assert not ours.exists("one")
+    assert "one" not in ours.recorded()
     assert (project / "Pulumi.one.yaml").exists(), "a stack's file is its author's: destroying the stack leaves it"
 
 

@@ -8,7 +8,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
@@ -149,12 +149,6 @@ class Cloud:
 
     def forget(self, kind: str, name: str) -> None:
         self._ask("DELETE", kind, name)
-
-    def recorded_names(self, kind: str) -> Iterable[str]:
-        """Ids of the records of one type in this region."""
-        with _open(urllib.request.Request(f"{self.session.endpoint}/_tandem/recorded")) as answer:
-            listed = json.load(answer)["recorded"]
-        return [item["id"] for item in listed if item["type"] == kind and item["region"] == self.region]
 
     def _ask(self, method: str, kind: str, name: str, value: Any = None) -> Any:
         path = "/".join(quote(part, safe="") for part in (self.region, kind, name))

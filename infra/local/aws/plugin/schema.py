@@ -42,10 +42,6 @@ def _behaviour() -> dict[str, Any]:
     return loaded
 
 
-def known_types() -> tuple[str, ...]:
-    return tuple(_behaviour())
-
-
 @dataclass(frozen=True)
 class ResourceSchema:
     """Inputs and behaviour of one type. Get it by `of`."""
