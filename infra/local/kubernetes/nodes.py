@@ -15,7 +15,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import UTC, datetime
 from typing import Any
 
@@ -37,8 +37,13 @@ GROUP = "nodes"
 """Name of our rows' group at the supervisor."""
 
 
-def adjust(nodes: list[Node], groups: list[NodeGroup], now: float) -> tuple[list[Node], list[Node], list[str]]:
-    """(nodes that stay or come, nodes that leave, complaints). A group that shrinks loses its youngest nodes. Pure."""
+def adjust(
+    nodes: list[Node], groups: list[NodeGroup], now: float, going: Collection[Node] = ()
+) -> tuple[list[Node], list[Node], list[str]]:
+    """(nodes that stay or come, nodes that leave, complaints). A group that shrinks loses its youngest nodes. Pure.
+
+    `going` are nodes that left earlier and are not gone yet: what they hold is given to nobody.
+    """
     staying: list[Node] = []
     leaving = [node for node in nodes if node.group not in {group.key for group in groups}]
     complaints: list[str] = []
@@ -52,7 +57,7 @@ def adjust(nodes: list[Node], groups: list[NodeGroup], now: float) -> tuple[list
         have = sum(1 for node in staying if node.group == group.key)
         for number in range(have, group.desired):
             try:
-                staying.append(new_node(group, number, [*staying, *leaving], now))
+                staying.append(new_node(group, number, [*staying, *leaving, *going], now))
             except NoRoom as error:
                 complaints.append(f"{group.key}: {error}")
                 break
@@ -100,9 +105,7 @@ class NodeController:
         groups = self._groups.read()
         with self._lock:
             before = self._nodes
-            others = [*self._nodes, *self._leaving.values()]
-            staying, leaving, complaints = adjust(self._nodes, groups, time.time())
-            staying = [node for node in staying if node in before or not _clashes(node, others)]
+            staying, leaving, complaints = adjust(self._nodes, groups, time.time(), self._leaving.values())
             self._nodes = staying
             for node in leaving:
                 self._leaving[node.name] = node
@@ -212,11 +215,6 @@ class NodeController:
 def _told(node: Node, state: str) -> dict[str, Any]:
     """The node's record, with what `status` shows of it."""
     return {**node.as_json(), "state": state, "node_group": node.group.rpartition("/")[2]}
-
-
-def _clashes(node: Node, others: list[Node]) -> bool:
-    """Whether a node that is on its way out still holds the address or the pods' block."""
-    return any(node.address == other.address or node.pods == other.pods for other in others)
 
 
 def main() -> int:

@@ -58,6 +58,13 @@ def test_a_group_that_shrinks_keeps_its_oldest_nodes() -> None:
     assert leaving == nodes[1:]
 
 
+def test_what_a_going_node_holds_is_given_to_nobody() -> None:
+    (going,), _, _ = adjust([], [group("compute", 1)], 1.0)
+    (new,), _, _ = adjust([], [group("compute", 1)], 2.0, [going])
+    assert new.address != going.address
+    assert new.pods != going.pods
+
+
 def test_another_instance_type_means_another_node() -> None:
     nodes, _, _ = adjust([], [group("compute", 1)], 1.0)
     after, leaving, _ = adjust(nodes, [group("compute", 1, kind="p5en.48xlarge")], 2.0)

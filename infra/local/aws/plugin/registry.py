@@ -18,11 +18,11 @@ MODULES: Final[dict[str, str]] = {
     "eks": "eks",
     "lb": "elbv2",
     "wafv2": "wafv2",
-    "secretsmanager": "small",
-    "cloudwatch": "small",
-    "acm": "small",
-    "route53": "small",
-    "budgets": "small",
+    "secretsmanager": "secretsmanager",
+    "cloudwatch": "logs",
+    "acm": "acm",
+    "route53": "route53",
+    "budgets": "budgets",
 }
 """Pulumi module -> file in `services`."""
 
