@@ -14,18 +14,22 @@ from tandem.errors import CloudUnavailable, TandemError
 
 from local import keeper, limits
 from local.binaries import check_machine, find_binaries
-from local.doors import open_doors
+from local.doors import open_doors, wanted_doors
 from local.locks import Lock, holder
 from local.logs import last_lines
 from local.paths import LocalPaths
 from local.records import read_record, write_record
+from local.regions import Region, in_order
 from local.settings import Settings, parse_settings
 from local.status import Status, read_status
 
 Say = Callable[[str], None]
 
-NEEDED = ("doors", "aws", "kube-apiserver", "authentication", "addons")
-"""Processes that must serve before `up` returns; the rest comes up behind its back."""
+
+def needed(regions: tuple[Region, ...]) -> tuple[str, ...]:
+    """Processes that must serve before `up` returns; the rest comes up behind its back."""
+    each = ("kube-apiserver", "authentication", "addons")
+    return ("doors", "aws", *(region.named(name) for region in regions for name in each))
 
 
 class SettingsDiffer(TandemError):
@@ -47,7 +51,7 @@ def up(paths: LocalPaths, settings: Settings, say: Say) -> Status:
             _check_same(paths, settings)
         else:
             _start(paths, settings)
-        return _wait_ready(paths, say)
+        return _wait_ready(paths, needed(in_order(settings.regions)), say)
 
 
 def down(paths: LocalPaths, purge: bool, say: Say) -> None:
@@ -117,11 +121,13 @@ def _start(paths: LocalPaths, settings: Settings) -> None:
     keeper.end_namespace(paths)  # one that lost both of its keepers still holds the doors
     paths.root.mkdir(parents=True, exist_ok=True)
     paths.root.chmod(0o700)
-    doors = open_doors(settings.doors)
+    regions = in_order(settings.regions)
+    doors = open_doors(wanted_doors(settings.doors, regions))
     try:
         write_record(paths.settings, settings.model_dump(mode="json"))
         paths.supervisor_record.unlink(missing_ok=True)
-        paths.nodes_record.unlink(missing_ok=True)
+        for region in regions:
+            paths.of(region).nodes_record.unlink(missing_ok=True)
         paths.keeper_record.unlink(missing_ok=True)
         keeper.start(paths, doors)
     finally:
@@ -129,19 +135,19 @@ def _start(paths: LocalPaths, settings: Settings) -> None:
             os.close(descriptor)
 
 
-def _wait_ready(paths: LocalPaths, say: Say) -> Status:
+def _wait_ready(paths: LocalPaths, names: tuple[str, ...], say: Say) -> Status:
     started = time.monotonic()
     told: set[str] = set()
     while True:
         status = read_status(paths)
-        for name in NEEDED:
+        for name in names:
             if name not in told and status.state_of(name) in ("ready", "done"):
                 told.add(name)
                 say(f"{name} ready after {time.monotonic() - started:.1f} s")
-        if status.running and told.issuperset(NEEDED) and all(_answers(port) for port in status.doors.values()):
+        if status.running and told.issuperset(names) and all(_answers(port) for port in status.doors.values()):
             return status
         if time.monotonic() - started > limits.UP_SECONDS:
-            raise CloudUnavailable(_why_not_ready(paths, status, told))
+            raise CloudUnavailable(_why_not_ready(paths, status, [name for name in names if name not in told]))
         time.sleep(limits.READY_POLL_SECONDS)
 
 
@@ -153,8 +159,7 @@ def _answers(port: int) -> bool:
     return True
 
 
-def _why_not_ready(paths: LocalPaths, status: Status, told: set[str]) -> str:
-    late = [name for name in NEEDED if name not in told]
+def _why_not_ready(paths: LocalPaths, status: Status, late: list[str]) -> str:
     # The first in order of start: the others wait for it.
     broken = next(
         (name for name in ("supervisor", *late) if status.state_of(name) in ("starting", "backoff", "absent")), "keeper"

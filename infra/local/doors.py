@@ -16,7 +16,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from typing import Any
 from tandem.errors import TandemError
 
 from local import limits
+from local.regions import Region, in_order
 from local.settings import Doors
 
 _BACKLOG = 512
@@ -69,14 +70,23 @@ class DoorMap:
         return DoorMap(tuple(Door(name, door["port"], door["descriptor"]) for name, door in value.items()))
 
 
-def open_doors(wanted: Doors) -> DoorMap:
+def wanted_doors(doors: Doors, regions: tuple[Region, ...]) -> dict[str, int]:
+    """Door -> port on the host, 0 for any free one. A further region's doors have the ports after the first one's."""
+    ports = {"aws": doors.aws}
+    for region in regions:
+        for name, port in (("kubernetes", doors.kubernetes), ("edge", doors.edge)):
+            ports[region.named(name)] = port + region.number if port else 0
+    return ports
+
+
+def open_doors(wanted: Mapping[str, int]) -> DoorMap:
     """Listen on every door's port; the sockets are inheritable.
 
     Raises PortTaken for all taken ports at once, and then leaves none open.
     """
     doors: list[Door] = []
     taken: list[str] = []
-    for name, port in wanted.model_dump().items():
+    for name, port in wanted.items():
         listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -255,15 +265,14 @@ def first_public_address(listeners: list[dict[str, Any]]) -> tuple[str, int] | N
     return None
 
 
-async def _serve(doors: DoorMap) -> None:
+async def _serve(doors: DoorMap, regions: tuple[Region, ...]) -> None:
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
     loop.add_signal_handler(signal.SIGTERM, stop.set)
-    targets = {
-        "aws": Fixed(str(limits.GATEWAY), limits.AWS_PORT),
-        "kubernetes": Fixed(str(limits.GATEWAY), limits.API_SERVER_PORT),
-        "edge": FirstPublicListener(f"{limits.GATEWAY}:{limits.EDGE_CONTROL_PORT}"),
-    }
+    targets: dict[str, Fixed | FirstPublicListener] = {"aws": Fixed(str(limits.AWS_ADDRESS), limits.AWS_PORT)}
+    for region in regions:
+        targets[region.named("kubernetes")] = Fixed(str(region.address), limits.API_SERVER_PORT)
+        targets[region.named("edge")] = FirstPublicListener(f"{region.address}:{limits.EDGE_CONTROL_PORT}")
     forwarders = [asyncio.create_task(Forwarder(door, targets[door.name]).run()) for door in doors.doors]
     await stop.wait()
     for forwarder in forwarders:
@@ -274,8 +283,9 @@ def main() -> int:
     """Forward until SIGTERM. Returns an exit code."""
     parser = argparse.ArgumentParser(prog="local.doors", description=__doc__)
     parser.add_argument("--doors", required=True, help="JSON: name -> {port, descriptor}")
+    parser.add_argument("regions", nargs="+", help="in the order of the settings")
     options = parser.parse_args()
-    asyncio.run(_serve(DoorMap.from_json(json.loads(options.doors))))
+    asyncio.run(_serve(DoorMap.from_json(json.loads(options.doors)), in_order(options.regions)))
     return 0
 
 

@@ -8,17 +8,24 @@ from __future__ import annotations
 from ipaddress import IPv4Address, IPv4Network
 from typing import Final
 
-# Addresses. Part of the contract (0001): manifests, certificates and kubeconfigs name them.
-NETWORK: Final = IPv4Network("10.200.0.0/16")
-"""The local VPC. Everything inside it is on one bridge, so nothing outside it can be a node or a pod."""
-GATEWAY: Final = IPv4Address("10.200.0.1")
-"""The bridge's own address: moto, the API server and CoreDNS listen on it."""
+# Addresses. Part of the contract (0001, 0005): manifests, certificates and kubeconfigs name them. RFC 2544 keeps 198.18.0.0/15 for tests
+# of networks, so no VPC that an environment may have overlaps with them.
+BACKBONE: Final = IPv4Network("198.19.0.0/24")
+"""Joins the regions' networks, and leads to moto."""
+AWS_ADDRESS: Final = IPv4Address("198.19.0.1")
+"""The backbone's own address: moto listens on it."""
+FIRST_REGION: Final = 10
+"""Place on the backbone of the first region."""
+GATEWAY: Final = IPv4Address("198.18.0.1")
+"""The same in every region's network: its API server and CoreDNS listen on it."""
 SERVICES: Final = IPv4Network("10.96.0.0/16")
 KUBERNETES_SERVICE: Final = IPv4Address("10.96.0.1")
 """First address of SERVICES: the API server gives it to the Service `kubernetes`."""
 DNS_SERVICE: Final = IPv4Address("10.96.0.10")
 """The address EKS uses for kube-dns in this range; every kubelet writes it into pods' resolv.conf."""
 BRIDGE: Final = "tandem0"
+"""In each region's network: nodes, pods and load balancers hang on it."""
+BACKBONE_BRIDGE: Final = "backbone"
 
 AWS_PORT: Final = 4566
 API_SERVER_PORT: Final = 6443

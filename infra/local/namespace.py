@@ -8,10 +8,16 @@ from __future__ import annotations
 
 import os
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Final
 
-from local import limits, mounts
+from local import limits, linux, mounts
 from local.paths import INSIDE
+from local.regions import Region
+
+UPLINK: Final = "uplink"
+"""A region's own end of its connection to the backbone."""
 
 
 def command(argv: list[str]) -> list[str]:
@@ -21,13 +27,20 @@ def command(argv: list[str]) -> list[str]:
     return ["unshare", *user, "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--", *argv]
 
 
-def furnish(state: Path) -> None:
-    """Set up mounts and network of the world this process is the first of; `state` is then at `INSIDE` too.
+def furnish(state: Path, regions: tuple[Region, ...]) -> None:
+    """Set up mounts and networks of the world this process is the first of; `state` is then at `INSIDE` too.
 
     Raises OSError or CalledProcessError with the tool's own words.
     """
     _mount_run(state)
-    _configure_network()
+    _set_sysctls()
+    _ip(backbone_commands())
+    for region in regions:
+        subprocess.run(["ip", "netns", "add", region.network], check=True, capture_output=True, text=True)
+        _ip(uplink_commands(region))
+        with ThreadPoolExecutor(1, initializer=linux.enter_network, initargs=(region.network_file,)) as inside:
+            inside.submit(_set_sysctls).result()
+        _ip(region_commands(region), "-n", region.network)
 
 
 def _mount_run(state: Path) -> None:
@@ -43,13 +56,15 @@ def _mount_run(state: Path) -> None:
         os.close(folder)
 
 
-def _configure_network() -> None:
+def _set_sysctls() -> None:
     for key, value in sysctls().items():
         path = Path("/proc/sys") / key
         if path.exists():
             path.write_text(value)
-    subprocess.run(["ip", "-batch", "-"], input=network_commands(), text=True, check=True, capture_output=True)
-    subprocess.run(["nft", "-f", "-"], input=packet_rules(), text=True, check=True, capture_output=True)
+
+
+def _ip(commands: str, *options: str) -> None:
+    subprocess.run(["ip", *options, "-batch", "-"], input=commands, text=True, check=True, capture_output=True)
 
 
 def sysctls() -> dict[str, str]:
@@ -65,28 +80,45 @@ def sysctls() -> dict[str, str]:
     }
 
 
-def network_commands() -> str:
-    """What `ip -batch` has to do: loopback, the bridge, and a route for the Services' addresses."""
+def backbone_commands() -> str:
+    """What `ip -batch` has to do for the local cloud's own network."""
     return "\n".join(
         (
             "link set lo up",
+            f"link add {limits.BACKBONE_BRIDGE} type bridge",
+            f"address add {limits.AWS_ADDRESS}/{limits.BACKBONE.prefixlen} dev {limits.BACKBONE_BRIDGE}",
+            f"link set {limits.BACKBONE_BRIDGE} up",
+            "",
+        )
+    )
+
+
+def uplink_commands(region: Region) -> str:
+    """What connects a region's network namespace to the backbone."""
+    return "\n".join(
+        (
+            f"link add {region.uplink} type veth peer name {UPLINK} netns {region.network}",
+            f"link set {region.uplink} master {limits.BACKBONE_BRIDGE} up",
+            "",
+        )
+    )
+
+
+def region_commands(region: Region) -> str:
+    """What is done inside it: loopback, the way to the backbone, the bridge, a route for the Services' addresses.
+
+    There is no other route: to whatever is neither here nor of a VPC that a route table leads to, there is no way.
+    """
+    return "\n".join(
+        (
+            "link set lo up",
+            f"address add {region.address}/{limits.BACKBONE.prefixlen} dev {UPLINK}",
+            f"link set {UPLINK} up",
             f"link add {limits.BRIDGE} type bridge",
-            f"address add {limits.GATEWAY}/{limits.NETWORK.prefixlen} dev {limits.BRIDGE}",
+            f"address add {limits.GATEWAY}/32 dev {limits.BRIDGE}",
             f"link set {limits.BRIDGE} up",
             # Without a route, a packet to a Service is refused before kube-proxy's rules can give it a real destination.
             f"route add {limits.SERVICES} dev {limits.BRIDGE} src {limits.GATEWAY}",
             "",
         )
     )
-
-
-def packet_rules() -> str:
-    """The base of the packet filter: only the local VPC and its Services exist, whatever kube-proxy adds later."""
-    return f"""
-table inet tandem {{
-    chain forward {{
-        type filter hook forward priority 10; policy accept;
-        ip daddr != {{ {limits.NETWORK}, {limits.SERVICES} }} reject
-    }}
-}}
-"""

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from local.regions import Region
+
 INSIDE: Final = Path("/run/tandem")
 """`TANDEM_STATE/local` as processes inside the namespace see it: short, so that socket paths fit."""
 
@@ -51,6 +53,25 @@ class LocalPaths:
         return self.root / "supervisor.sock"
 
     @property
+    def logs(self) -> Path:
+        return self.root / "logs"
+
+    @property
+    def aws(self) -> Path:
+        return self.root / "aws"
+
+    def of(self, region: Region) -> RegionPaths:
+        """The files of one region."""
+        return RegionPaths(region.folder(self.root))
+
+
+@dataclass(frozen=True)
+class RegionPaths:
+    """The files of one region's cluster, below its own `root`."""
+
+    root: Path
+
+    @property
     def nodes_record(self) -> Path:
         return self.root / "nodes.json"
 
@@ -67,16 +88,8 @@ class LocalPaths:
         return self.root / "pki"
 
     @property
-    def logs(self) -> Path:
-        return self.root / "logs"
-
-    @property
     def etcd(self) -> Path:
         return self.root / "etcd"
-
-    @property
-    def aws(self) -> Path:
-        return self.root / "aws"
 
     @property
     def nodes(self) -> Path:

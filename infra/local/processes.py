@@ -48,6 +48,13 @@ class Process:
     """Open files of the supervisor that the process inherits under the same numbers."""
     stop_seconds: float = 4.0
     """From SIGTERM to SIGKILL."""
+    network: str = ""
+    """File that holds the network namespace it runs in and is asked in; empty: the supervisor's own."""
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """What is executed."""
+        return ("nsenter", f"--net={self.network}", "--", *self.argv) if self.network else self.argv
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -62,6 +69,7 @@ class Process:
             ready=Ready(**value["ready"]) if "ready" in value else STARTED,
             after=tuple(value.get("after", ())),
             stop_seconds=float(value.get("stop_seconds", 4.0)),
+            network=str(value.get("network", "")),
         )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from local.locks import holder
 from local.paths import LocalPaths
 from local.records import read_record
+from local.regions import in_order
 
 
 @dataclass(frozen=True)
@@ -46,12 +47,13 @@ def read_status(paths: LocalPaths) -> Status:
             running=False, processes=_host_processes(kept, keeper, first), recorded_only=_recorded(paths), events=events
         )
     pids = _host_pids(first)
+    regions = in_order(read_record(paths.settings).get("regions", ()))
     processes = [{**process, "pid": pids.get(process["pid"])} for process in supervised.get("processes", ())]
     return Status(
         running=True,
         processes=[*_host_processes(kept, keeper, first), *processes],
         doors=kept.get("doors", {}),
-        nodes=read_record(paths.nodes_record).get("nodes", []),
+        nodes=[node for region in regions for node in read_record(paths.of(region).nodes_record).get("nodes", [])],
         recorded_only=_recorded(paths),
         events=events,
     )

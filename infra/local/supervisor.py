@@ -32,6 +32,7 @@ from local.paths import LocalPaths, inside_paths
 from local.processes import Process, TableError, back_off, start_waves
 from local.readiness import is_ready
 from local.records import read_record, write_record
+from local.regions import in_order
 from local.settings import load_settings
 from local.table import static_rows
 
@@ -153,7 +154,7 @@ class Supervisor:
         log = open_log(self._paths.logs, row.name)
         try:
             known.child = subprocess.Popen(
-                row.argv,
+                row.command,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -179,7 +180,7 @@ class Supervisor:
     async def _watch_ready(self, known: Supervised) -> None:
         if known.row.ready.kind == "finished":
             return
-        while not await is_ready(known.row.ready, known.started_at):
+        while not await is_ready(known.row.ready, known.started_at, known.row.network):
             await asyncio.sleep(limits.READY_POLL_SECONDS)
         known.set_state("ready")
         seconds = time.time() - known.started_at
@@ -306,8 +307,9 @@ def main() -> int:
         )
         return 3
     try:
-        namespace.furnish(options.state)
-        rows = static_rows(load_settings(paths.settings), DoorMap.from_json(json.loads(options.doors)), paths)
+        settings = load_settings(LocalPaths(options.state).settings)
+        namespace.furnish(options.state, in_order(settings.regions))
+        rows = static_rows(settings, DoorMap.from_json(json.loads(options.doors)), paths)
     except subprocess.CalledProcessError as error:
         print(f"supervisor: {' '.join(error.cmd)}: {error.stderr.strip()}", file=sys.stderr)
         return 1

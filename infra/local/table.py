@@ -11,6 +11,7 @@ from local.doors import DoorMap
 from local.kubernetes import control_plane
 from local.paths import LocalPaths
 from local.processes import Process, Ready
+from local.regions import in_order
 from local.settings import Settings
 
 
@@ -24,38 +25,61 @@ def static_rows(settings: Settings, doors: DoorMap, paths: LocalPaths) -> list[P
 
     Raises MissingTool if the toolchain is not built.
     """
-    aws_url = f"http://{limits.GATEWAY}:{limits.AWS_PORT}"
-    return [
-        Process("doors", python("local.doors", "--doors", json.dumps(doors.as_json())), descriptors=doors.descriptors),
+    aws_url = f"http://{limits.AWS_ADDRESS}:{limits.AWS_PORT}"
+    regions = in_order(settings.regions)
+    clusters = tuple(
+        word
+        for region in regions
+        for word in (
+            *("--cluster", f"{region.name}=https://127.0.0.1:{doors.port(region.named('kubernetes'))}"),
+            *("--cluster-ca", f"{region.name}={paths.of(region).pki / 'ca.crt'}"),
+        )
+    )
+    rows = [
+        Process(
+            "doors",
+            python("local.doors", "--doors", json.dumps(doors.as_json()), *settings.regions),
+            descriptors=doors.descriptors,
+        ),
         Process(
             "aws",
             python(
                 "local.aws.server",
-                *("--host", str(limits.GATEWAY)),
+                *("--host", str(limits.AWS_ADDRESS)),
                 *("--port", str(limits.AWS_PORT)),
                 *("--journal", str(paths.aws)),
-                *("--cluster-endpoint", f"https://127.0.0.1:{doors.port('kubernetes')}"),
-                *("--cluster-ca", str(paths.pki / "ca.crt")),
+                *clusters,
             ),
             ready=Ready("http", f"{aws_url}/moto-api/"),
-            after=("certificates",),
+            after=tuple(region.named("certificates") for region in regions),
         ),
-        *control_plane.rows(find_binaries(settings), paths, doors.port("kubernetes")),
-        Process(
-            "nodes",
-            python("local.kubernetes.nodes", "--aws", aws_url),
-            after=("aws", "kube-apiserver"),
-        ),
-        Process(
-            "edge",
-            python(
-                "local.edge",
-                *("--aws", aws_url),
-                *("--kubeconfig", str(paths.kubeconfig_inside)),
-                *("--pki", str(paths.pki)),
-                *("--control", f"{limits.GATEWAY}:{limits.EDGE_CONTROL_PORT}"),
-            ),
-            ready=Ready("tcp", f"{limits.GATEWAY}:{limits.EDGE_CONTROL_PORT}"),
-            after=("aws", "kube-apiserver"),
-        ),
+        Process("routes", python("local.routes", "--aws", aws_url, *settings.regions), after=("aws",)),
     ]
+    binaries = find_binaries(settings)
+    for region in regions:
+        own = paths.of(region)
+        after = ("aws", region.named("kube-apiserver"))
+        rows += control_plane.rows(binaries, own, region, settings.account_id, doors.port(region.named("kubernetes")))
+        rows += [
+            Process(
+                region.named("nodes"),
+                python("local.kubernetes.nodes", "--aws", aws_url, "--region", region.name),
+                after=after,
+                network=str(region.network_file),
+            ),
+            Process(
+                region.named("edge"),
+                python(
+                    "local.edge",
+                    *("--aws", aws_url),
+                    *("--region", region.name),
+                    *("--kubeconfig", str(own.kubeconfig_inside)),
+                    *("--pki", str(own.pki)),
+                    *("--control", f"{region.address}:{limits.EDGE_CONTROL_PORT}"),
+                ),
+                ready=Ready("tcp", f"{region.address}:{limits.EDGE_CONTROL_PORT}"),
+                after=after,
+                network=str(region.network_file),
+            ),
+        ]
+    return rows

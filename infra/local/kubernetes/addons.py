@@ -1,16 +1,18 @@
 """Objects that a cluster has from its start: the DNS Service, and what CoreDNS may read.
 
-`python -m local.kubernetes.addons` applies them; it can be run at any time.
+`python -m local.kubernetes.addons --files DIR` applies them; it can be run at any time.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
+from pathlib import Path
 from typing import Any
 
 from local import limits
 from local.kubernetes.api import KubernetesApi
-from local.paths import inside_paths
+from local.paths import RegionPaths
 
 
 def objects() -> list[tuple[str, dict[str, Any]]]:
@@ -56,7 +58,9 @@ def objects() -> list[tuple[str, dict[str, Any]]]:
 
 def main() -> int:
     """Apply every object. Returns an exit code; the supervisor tries again after a failure."""
-    api = KubernetesApi(inside_paths().kubeconfig_inside)
+    parser = argparse.ArgumentParser(prog="local.kubernetes.addons", description=__doc__)
+    parser.add_argument("--files", type=Path, required=True, help="folder of the region")
+    api = KubernetesApi(RegionPaths(parser.parse_args().files).kubeconfig_inside)
     for path, value in objects():
         api.apply(path, value)
     return 0

@@ -1,6 +1,6 @@
 """The API server's token webhook: knows callers by the tokens that EKS takes, a presigned STS request in base64.
 
-`python -m local.kubernetes.authentication --aws URL` serves https://127.0.0.1:6444/token. Whom a token stands for is asked of
+`python -m local.kubernetes.authentication --aws URL ...` serves https://127.0.0.1:6444/token. Whom a token stands for is asked of
 moto's STS, which checks no signature: who may call it is decided by who can reach the door, that is, by this machine's users.
 """
 
@@ -16,12 +16,12 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from local import limits
-from local.paths import inside_paths
-from local.settings import load_settings
+from local.paths import RegionPaths
 
 PREFIX = "k8s-aws-v1."
 CLUSTER_HEADER = "x-k8s-aws-id"
@@ -119,9 +119,11 @@ def main() -> int:
     """Serves until it is killed."""
     parser = argparse.ArgumentParser(prog="local.kubernetes.authentication", description=__doc__)
     parser.add_argument("--aws", required=True, help="URL of moto")
+    parser.add_argument("--account", required=True, help="whose identities administer the cluster")
+    parser.add_argument("--files", type=Path, required=True, help="folder of the region")
     options = parser.parse_args()
-    paths = inside_paths()
-    _Handler.account = load_settings(paths.settings).account_id
+    paths = RegionPaths(options.files)
+    _Handler.account = options.account
     _Handler.caller = staticmethod(sts_caller(options.aws))
     server = http.server.ThreadingHTTPServer(("127.0.0.1", limits.TOKEN_WEBHOOK_PORT), _Handler)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

@@ -1,6 +1,6 @@
 """The local cloud's certificate authorities and every certificate they sign.
 
-`python -m local.kubernetes.certificates --door PORT` makes what is missing, expires soon or names other addresses, and leaves the
+`python -m local.kubernetes.certificates` makes for one region what is missing, expires soon or names other addresses, and leaves the
 rest as it is, so that kubeconfigs that people hold stay valid. Elliptic keys: an RSA key takes a hundred times as long to make.
 """
 
@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from local import limits
-from local.paths import LocalPaths, inside_paths
+from local.paths import RegionPaths
 from local.records import write_text
 
 _AUTHORITY_LIFE: Final = timedelta(days=3650)
@@ -49,10 +49,10 @@ class Leaf:
     """Alternative names: addresses or DNS names. Empty for a client."""
 
 
-def leaves() -> tuple[Leaf, ...]:
-    """Every certificate of the control plane."""
+def leaves(address: IPv4Address) -> tuple[Leaf, ...]:
+    """Every certificate of a control plane that the backbone reaches by `address`."""
     return (
-        Leaf("apiserver", "kube-apiserver", names=api_server_names()),
+        Leaf("apiserver", "kube-apiserver", names=api_server_names(address)),
         Leaf("apiserver-kubelet-client", "kube-apiserver-kubelet-client", "system:masters"),
         Leaf("front-proxy-client", "front-proxy-client", authority="front-proxy-ca"),
         Leaf("admin", "tandem-local-admin", "system:masters"),
@@ -64,8 +64,8 @@ def leaves() -> tuple[Leaf, ...]:
     )
 
 
-def api_server_names() -> tuple[str, ...]:
-    """Every name and address that somebody reaches the API server by: doors, inside, pods."""
+def api_server_names(address: IPv4Address) -> tuple[str, ...]:
+    """Every name and address that somebody reaches the API server by: doors, the region, pods."""
     service = (
         "kubernetes",
         "kubernetes.default",
@@ -73,7 +73,7 @@ def api_server_names() -> tuple[str, ...]:
         "kubernetes.default.svc.cluster.local",
         "localhost",
     )
-    return (*service, "127.0.0.1", str(limits.GATEWAY), str(limits.KUBERNETES_SERVICE))
+    return (*service, "127.0.0.1", str(address), str(limits.GATEWAY), str(limits.KUBERNETES_SERVICE))
 
 
 def node_leaf(node: str, address: IPv4Address) -> Leaf:
@@ -81,12 +81,12 @@ def node_leaf(node: str, address: IPv4Address) -> Leaf:
     return Leaf("kubelet", f"system:node:{node}", "system:nodes", names=(node, str(address)))
 
 
-def ensure_all(paths: LocalPaths) -> None:
+def ensure_all(paths: RegionPaths, address: IPv4Address) -> None:
     """Make every authority, certificate and key that is not there or not good any more."""
     paths.pki.mkdir(parents=True, exist_ok=True)
     for name in AUTHORITIES:
         _ensure_authority(paths.pki, name)
-    for leaf in leaves():
+    for leaf in leaves(address):
         ensure_leaf(paths.pki, leaf, paths.pki)
     _ensure_service_account_key(paths.pki)
 
@@ -140,7 +140,7 @@ def kubeconfig(pki: Path, server: str, certificate: Path, user: str) -> str:
     return str(yaml.safe_dump(config, sort_keys=False))
 
 
-def write_kubeconfigs(paths: LocalPaths, door: int) -> None:
+def write_kubeconfigs(paths: RegionPaths, door: int) -> None:
     """Write the kubeconfigs of the admin (outside and inside) and of the control plane's components."""
     inside = f"https://{limits.GATEWAY}:{limits.API_SERVER_PORT}"
     write_text(paths.kubeconfig, kubeconfig(paths.pki, f"https://127.0.0.1:{door}", paths.pki / "admin", "admin"))
@@ -264,9 +264,11 @@ def main() -> int:
     parser.add_argument(
         "--door", type=int, required=True, help="port on 127.0.0.1 of the host that leads to the API server"
     )
+    parser.add_argument("--files", type=Path, required=True, help="folder of the region")
+    parser.add_argument("--address", type=IPv4Address, required=True, help="the region's own on the backbone")
     options = parser.parse_args()
-    paths = inside_paths()
-    ensure_all(paths)
+    paths = RegionPaths(options.files)
+    ensure_all(paths, options.address)
     write_kubeconfigs(paths, options.door)
     return 0
 

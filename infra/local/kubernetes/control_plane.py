@@ -7,85 +7,90 @@ import sys
 
 from local import limits
 from local.binaries import Binaries
-from local.paths import LocalPaths
-from local.processes import FINISHED, Process, Ready
+from local.paths import RegionPaths
+from local.processes import FINISHED, STARTED, Process, Ready
 from local.records import write_text
+from local.regions import Region
 
 _GO = {"GOMAXPROCS": "4", "GOGC": "100"}
 """Components size their pools by the cores they see; many processes share this machine."""
 
 
-def rows(binaries: Binaries, paths: LocalPaths, door: int) -> list[Process]:
-    """The control plane's rows. `paths` are the ones inside; `door` is the host's port of the API server."""
+def rows(binaries: Binaries, paths: RegionPaths, region: Region, account: str, door: int) -> list[Process]:
+    """The control plane's rows of one region. `paths` are the ones inside; `door` is the host's port of its API server."""
     _write_configurations(paths)
     kube = str(binaries.kube)
+    files = ("--files", str(paths.root))
+
+    def row(name: str, argv: tuple[str, ...], ready: Ready, *after: str, env: dict[str, str] = _GO) -> Process:
+        return Process(
+            region.named(name),
+            argv,
+            env,
+            ready,
+            after=tuple(region.named(other) for other in after),
+            network=str(region.network_file),
+        )
+
+    def ours(module: str, *arguments: str) -> tuple[str, ...]:
+        return (sys.executable, "-m", f"local.kubernetes.{module}", *files, *arguments)
+
+    api_server = f"https://{limits.GATEWAY}:{limits.API_SERVER_PORT}"
+    aws = f"http://{limits.AWS_ADDRESS}:{limits.AWS_PORT}"
     return [
-        Process(
+        row(
             "certificates",
-            (sys.executable, "-m", "local.kubernetes.certificates", "--door", str(door)),
-            ready=FINISHED,
+            ours("certificates", "--door", str(door), "--address", str(region.address)),
+            FINISHED,
+            env={},
         ),
-        Process(
-            "etcd", (kube, "etcd", *_etcd(paths)), _GO, Ready("http", f"http://127.0.0.1:{limits.ETCD_PORT}/health")
-        ),
-        Process(
+        row("etcd", (kube, "etcd", *_etcd(paths)), Ready("http", f"http://127.0.0.1:{limits.ETCD_PORT}/health")),
+        row(
             "authentication",
-            (
-                sys.executable,
-                "-m",
-                "local.kubernetes.authentication",
-                "--aws",
-                f"http://{limits.GATEWAY}:{limits.AWS_PORT}",
-            ),
-            after=("certificates",),
+            ours("authentication", "--aws", aws, "--account", account),
+            STARTED,
+            "certificates",
+            env={},
         ),
-        Process(
+        row(
             "kube-apiserver",
             (kube, "kube-apiserver", *_api_server(paths)),
-            _GO,
-            Ready("http", f"https://{limits.GATEWAY}:{limits.API_SERVER_PORT}/readyz", str(paths.pki / "ca.crt")),
-            after=("certificates", "etcd"),
+            Ready("http", f"{api_server}/readyz", str(paths.pki / "ca.crt")),
+            *("certificates", "etcd"),
         ),
-        Process(
+        row(
             "kube-controller-manager",
             (kube, "kube-controller-manager", *_controller_manager(paths)),
-            _GO,
             Ready("tcp", "127.0.0.1:10257"),
-            after=("kube-apiserver",),
+            "kube-apiserver",
         ),
-        Process(
+        row(
             "kube-scheduler",
             (kube, "kube-scheduler", *_scheduler(paths)),
-            _GO,
             Ready("tcp", "127.0.0.1:10259"),
-            after=("kube-apiserver",),
+            "kube-apiserver",
         ),
-        Process(
-            "addons",
-            (sys.executable, "-m", "local.kubernetes.addons"),
-            ready=FINISHED,
-            after=("kube-apiserver",),
-        ),
-        Process(
+        row("addons", ours("addons"), FINISHED, "kube-apiserver", env={}),
+        row(
             "coredns",
             (str(binaries.coredns), "-conf", str(paths.kubernetes / "Corefile")),
-            _GO,
             Ready("http", f"http://{limits.GATEWAY}:{limits.DNS_READY_PORT}/ready"),
-            after=("addons",),
+            "addons",
         ),
     ]
 
 
-def kube_proxy(binaries: Binaries, paths: LocalPaths, node: str) -> Process:
-    """The one kube-proxy: every node shares the namespace's network, so one set of rules serves them all.
+def kube_proxy(binaries: Binaries, paths: RegionPaths, region: Region, node: str, vpc: str) -> Process:
+    """A region's one kube-proxy: all of its nodes share the namespace's network, so one set of rules serves them all.
 
-    `node` is any node that exists: kube-proxy waits half a minute for its own Node before it writes a first rule.
+    `node` is any node that exists: kube-proxy waits half a minute for its own Node before it writes a first rule. `vpc` is the CIDR
+    that the nodes and pods are in.
     """
     flags = (
         f"--kubeconfig={paths.kubernetes}/proxy.kubeconfig",
         "--proxy-mode=nftables",
         f"--hostname-override={node}",
-        f"--cluster-cidr={limits.NETWORK}",
+        f"--cluster-cidr={vpc}",
         f"--bind-address={limits.GATEWAY}",
         "--metrics-bind-address=127.0.0.1:10249",
         f"--healthz-bind-address={limits.GATEWAY}:10256",
@@ -95,10 +100,16 @@ def kube_proxy(binaries: Binaries, paths: LocalPaths, node: str) -> Process:
         "--conntrack-tcp-timeout-established=0s",
         "--conntrack-tcp-timeout-close-wait=0s",
     )
-    return Process("kube-proxy", (str(binaries.kube), "kube-proxy", *flags), _GO, Ready("tcp", "127.0.0.1:10249"))
+    return Process(
+        region.named("kube-proxy"),
+        (str(binaries.kube), "kube-proxy", *flags),
+        _GO,
+        Ready("tcp", "127.0.0.1:10249"),
+        network=str(region.network_file),
+    )
 
 
-def corefile(paths: LocalPaths) -> str:
+def corefile(paths: RegionPaths) -> str:
     """CoreDNS's configuration: the cluster's names and nothing else, for there is no way to any other server."""
     return f""".:53 {{
     bind {limits.GATEWAY}
@@ -115,7 +126,7 @@ def corefile(paths: LocalPaths) -> str:
 """
 
 
-def _write_configurations(paths: LocalPaths) -> None:
+def _write_configurations(paths: RegionPaths) -> None:
     write_text(paths.kubernetes / "Corefile", corefile(paths))
     webhook = {
         "apiVersion": "v1",
@@ -136,7 +147,7 @@ def _write_configurations(paths: LocalPaths) -> None:
     write_text(paths.kubernetes / "token-webhook.kubeconfig", json.dumps(webhook))
 
 
-def _etcd(paths: LocalPaths) -> tuple[str, ...]:
+def _etcd(paths: RegionPaths) -> tuple[str, ...]:
     client, peer = f"http://127.0.0.1:{limits.ETCD_PORT}", f"http://127.0.0.1:{limits.ETCD_PEER_PORT}"
     return (
         "--name=default",
@@ -153,11 +164,11 @@ def _etcd(paths: LocalPaths) -> tuple[str, ...]:
     )
 
 
-def _api_server(paths: LocalPaths) -> tuple[str, ...]:
+def _api_server(paths: RegionPaths) -> tuple[str, ...]:
     pki = paths.pki
     return (
         f"--etcd-servers=http://127.0.0.1:{limits.ETCD_PORT}",
-        f"--bind-address={limits.GATEWAY}",
+        "--bind-address=0.0.0.0",
         f"--advertise-address={limits.GATEWAY}",
         f"--secure-port={limits.API_SERVER_PORT}",
         f"--service-cluster-ip-range={limits.SERVICES}",
@@ -193,7 +204,7 @@ def _api_server(paths: LocalPaths) -> tuple[str, ...]:
     )
 
 
-def _controller_manager(paths: LocalPaths) -> tuple[str, ...]:
+def _controller_manager(paths: RegionPaths) -> tuple[str, ...]:
     kubeconfig = f"{paths.kubernetes}/controller-manager.kubeconfig"
     return (
         f"--kubeconfig={kubeconfig}",
@@ -211,7 +222,7 @@ def _controller_manager(paths: LocalPaths) -> tuple[str, ...]:
     )
 
 
-def _scheduler(paths: LocalPaths) -> tuple[str, ...]:
+def _scheduler(paths: RegionPaths) -> tuple[str, ...]:
     kubeconfig = f"{paths.kubernetes}/scheduler.kubeconfig"
     return (
         f"--kubeconfig={kubeconfig}",

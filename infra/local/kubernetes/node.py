@@ -18,8 +18,10 @@ from typing import Any
 from local import limits
 from local.binaries import Binaries
 from local.kubernetes.node_groups import NodeGroup, Subnet
-from local.paths import LocalPaths
+from local.paths import RegionPaths
 from local.processes import FINISHED, Process, Ready
+from local.regions import Region
+from local.routes import vpc_gateway
 
 PODS_PREFIX = 26
 """62 pods a node, 31 nodes in a /20."""
@@ -43,6 +45,8 @@ class Node:
     address: str
     pods: str
     """CIDR of its pods."""
+    vpc: str
+    """CIDR of the VPC that both are in."""
     instance_id: str
     instance_type: str
     cores: int
@@ -91,6 +95,7 @@ def new_node(group: NodeGroup, number: int, others: Collection[Node], now: float
         zone_id=subnet.zone_id,
         address=str(address),
         pods=str(pods),
+        vpc=str(subnet.vpc),
         instance_id="i-" + hashlib.sha256(f"{name}{now}".encode()).hexdigest()[:17],
         instance_type=group.instance_type,
         cores=group.size.cores,
@@ -116,18 +121,21 @@ def _addresses(subnet: Subnet, others: Collection[Node]) -> tuple[IPv4Address, I
     return address, block
 
 
-def rows(node: Node, binaries: Binaries, paths: LocalPaths, images: Path) -> Iterator[Process]:
+def rows(node: Node, binaries: Binaries, paths: RegionPaths, region: Region, images: Path) -> Iterator[Process]:
     """The node's processes: its world, its container runtime, its kubelet, its devices."""
     folder = paths.nodes / node.name
     socket = folder / "cri.sock"
     world, runtime, kubelet = (f"{part}-{node.name}" for part in ("world", "runtime", "kubelet"))
     python = (sys.executable, "-m")
-    yield Process(world, (*python, "local.kubernetes.node_world", json.dumps(node.as_json())), ready=FINISHED)
+    network = str(region.network_file)
+    maker = ("local.kubernetes.node_world", "--files", str(paths.root), json.dumps(node.as_json()))
+    yield Process(world, (*python, *maker), ready=FINISHED, network=network)
     yield Process(
         runtime,
         inside(node, *runtime_command(node, folder, images)),
         ready=Ready("file", str(socket)),
         after=(world,),
+        network=network,
     )
     yield Process(
         kubelet,
@@ -135,12 +143,13 @@ def rows(node: Node, binaries: Binaries, paths: LocalPaths, images: Path) -> Ite
         {"GOMAXPROCS": "2"},
         Ready("http", f"http://{node.address}:{HEALTH_PORT}/healthz"),
         after=(runtime,),
+        network=network,
     )
     devices = {"nvidia.com/gpu": node.gpus, "vpc.amazonaws.com/efa": node.efa_devices}
     wanted = [word for name, count in devices.items() if count for word in ("--resource", f"{name}={count}")]
     if wanted:
         plugin = ("local.kubernetes.devices", "--socket-dir", str(KUBELET_ROOT / "device-plugins"), *wanted)
-        yield Process(f"devices-{node.name}", inside(node, *python, *plugin), after=(kubelet,))
+        yield Process(f"devices-{node.name}", inside(node, *python, *plugin), after=(kubelet,), network=network)
 
 
 def inside(node: Node, *command: str) -> tuple[str, ...]:
@@ -164,7 +173,7 @@ def runtime_command(node: Node, folder: Path, images: Path) -> tuple[str, ...]:
         *("--socket", str(folder / "cri.sock")),
         *("--subnet", node.pods),
         *("--bridge", limits.BRIDGE),
-        *("--gateway", str(limits.GATEWAY)),
+        *("--gateway", str(vpc_gateway(IPv4Network(node.vpc)))),
         *("--images", str(images)),
     )
 

@@ -29,6 +29,8 @@ class Subnet:
 
     id: str
     cidr: IPv4Network
+    vpc: IPv4Network
+    """The block of its VPC that it is a part of."""
     zone: str
     zone_id: str
 
@@ -57,18 +59,10 @@ class NodeGroup:
 
 
 class NodeGroups:
-    """Reads them for some regions. Raises botocore's errors while moto does not answer."""
+    """Reads those of one region. Raises botocore's errors while moto does not answer."""
 
-    def __init__(self, endpoint: str, regions: tuple[str, ...]) -> None:
-        self._clients = {region: _Clients(endpoint, region) for region in regions}
-
-    def read(self) -> list[NodeGroup]:
-        """All node groups of all clusters, those that are being deleted left out."""
-        return [group for region, clients in self._clients.items() for group in clients.groups(region)]
-
-
-class _Clients:
     def __init__(self, endpoint: str, region: str) -> None:
+        self._region = region
         session = boto3.session.Session("local", "local", region_name=region)
         config = Config(retries={"max_attempts": 1}, connect_timeout=2, read_timeout=10)
         self._eks = session.client("eks", endpoint_url=endpoint, config=config)
@@ -76,22 +70,23 @@ class _Clients:
         self._size = cache(self._read_size)
         self._subnet = cache(self._read_subnet)
 
-    def groups(self, region: str) -> list[NodeGroup]:
+    def read(self) -> list[NodeGroup]:
+        """All node groups of all clusters, those that are being deleted left out."""
         found = []
         for cluster in self._eks.list_clusters()["clusters"]:
             for name in self._eks.list_nodegroups(clusterName=cluster)["nodegroups"]:
                 described = self._eks.describe_nodegroup(clusterName=cluster, nodegroupName=name)["nodegroup"]
                 if described["status"] != "DELETING":
-                    found.append(self._group(region, cluster, described))
+                    found.append(self._group(cluster, described))
         return found
 
-    def _group(self, region: str, cluster: str, described: dict[str, Any]) -> NodeGroup:
+    def _group(self, cluster: str, described: dict[str, Any]) -> NodeGroup:
         template = self._template(described.get("launchTemplate"))
         # A type in the launch template wins: EKS refuses both, moto fills in a default of its own.
         kind = template.get("InstanceType") or (described.get("instanceTypes") or ["t3.medium"])[0]
         interfaces = template.get("NetworkInterfaces") or []
         return NodeGroup(
-            region=region,
+            region=self._region,
             cluster=cluster,
             name=described["nodegroupName"],
             desired=int(described["scalingConfig"]["desiredSize"]),
@@ -128,4 +123,8 @@ class _Clients:
 
     def _read_subnet(self, subnet: str) -> Subnet:
         found = self._ec2.describe_subnets(SubnetIds=[subnet])["Subnets"][0]
-        return Subnet(subnet, IPv4Network(found["CidrBlock"]), found["AvailabilityZone"], found["AvailabilityZoneId"])
+        cidr = IPv4Network(found["CidrBlock"])
+        vpc = self._ec2.describe_vpcs(VpcIds=[found["VpcId"]])["Vpcs"][0]
+        blocks = (IPv4Network(block["CidrBlock"]) for block in vpc["CidrBlockAssociationSet"])
+        own = next(block for block in blocks if cidr.subnet_of(block))
+        return Subnet(subnet, cidr, own, found["AvailabilityZone"], found["AvailabilityZoneId"])

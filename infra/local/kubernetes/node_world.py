@@ -1,10 +1,11 @@
 """Makes what a node's processes need before the first of them starts: address, certificate, files, mount namespace.
 
-`python -m local.kubernetes.node_world NODE` (NODE as JSON) ends when all is there, and changes nothing that is.
+`python -m local.kubernetes.node_world --files DIR NODE` (NODE as JSON) ends when all is there, and changes nothing that is.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
@@ -15,11 +16,11 @@ from pathlib import Path
 from local import limits, mounts
 from local.kubernetes.certificates import ensure_leaf, kubeconfig, node_leaf
 from local.kubernetes.node import KUBELET_ROOT, WORLDS, Node, kubelet_configuration, world_file
-from local.paths import LocalPaths, inside_paths
+from local.paths import RegionPaths
 from local.records import write_text
 
 
-def make(node: Node, paths: LocalPaths) -> None:
+def make(node: Node, paths: RegionPaths) -> None:
     """All of it. Raises OSError or CalledProcessError."""
     folder = paths.nodes / node.name
     for name in ("pki", "kubelet", "logs", "volume-plugins"):
@@ -39,7 +40,7 @@ def make(node: Node, paths: LocalPaths) -> None:
         _make_mounts(node, folder)
 
 
-def unmake(node: Node, paths: LocalPaths) -> None:
+def unmake(node: Node, paths: RegionPaths) -> None:
     """Takes it away again, after the node's processes ended."""
     world = world_file(node)
     if _is_namespace(world):
@@ -101,9 +102,13 @@ def _make_mounts(node: Node, folder: Path) -> None:
 
 def main() -> int:
     """Returns an exit code; the supervisor tries again after a failure."""
-    node = Node.from_json(json.loads(sys.argv[1]))
+    parser = argparse.ArgumentParser(prog="local.kubernetes.node_world", description=__doc__)
+    parser.add_argument("--files", type=Path, required=True, help="folder of the region")
+    parser.add_argument("node", type=json.loads, help="the node as JSON")
+    options = parser.parse_args()
+    node = Node.from_json(options.node)
     try:
-        make(node, inside_paths())
+        make(node, RegionPaths(options.files))
     except subprocess.CalledProcessError as error:
         print(f"{' '.join(error.cmd)}: {error.stderr.strip()}", file=sys.stderr)
         return 1

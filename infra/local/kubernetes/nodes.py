@@ -31,6 +31,7 @@ from local.kubernetes.node_groups import NodeGroup, NodeGroups
 from local.paths import LocalPaths, inside_paths
 from local.processes import Process
 from local.records import read_record, write_record
+from local.regions import Region, in_order
 from local.settings import Settings, load_settings
 
 GROUP = "nodes"
@@ -68,14 +69,22 @@ class NodeController:
     """The loop. `say` takes one line for the log."""
 
     def __init__(
-        self, groups: NodeGroups, settings: Settings, binaries: Binaries, paths: LocalPaths, say: Callable[[str], None]
+        self,
+        groups: NodeGroups,
+        settings: Settings,
+        region: Region,
+        binaries: Binaries,
+        cloud: LocalPaths,
+        say: Callable[[str], None],
     ) -> None:
         self._groups = groups
         self._settings = settings
+        self._region = region
         self._binaries = binaries
-        self._paths = paths
+        self._cloud = cloud
+        self._paths = cloud.of(region)
         self._say = say
-        record = read_record(paths.nodes_record)
+        record = read_record(self._paths.nodes_record)
         self._nodes = [Node.from_json(value) for value in record.get("nodes", ())]
         self._leaving = {value["name"]: Node.from_json(value) for value in record.get("leaving", ())}
         self._draining: dict[str, threading.Thread] = {}
@@ -124,11 +133,16 @@ class NodeController:
             running = [n for n in self._nodes if now >= n.wanted_at + self._settings.node_start_delay_seconds]
             kept = [*running, *self._leaving.values()]
         table: list[Process] = [
-            row for node in kept for row in rows(node, self._binaries, self._paths, self._settings.images_folder)
+            row
+            for node in kept
+            for row in rows(node, self._binaries, self._paths, self._region, self._settings.images_folder)
         ]
         if running:
-            table.append(control_plane.kube_proxy(self._binaries, self._paths, running[0].name))
-        question = json.dumps({"group": GROUP, "processes": [row.as_json() for row in table]})
+            any_node = running[0]
+            table.append(
+                control_plane.kube_proxy(self._binaries, self._paths, self._region, any_node.name, any_node.vpc)
+            )
+        question = json.dumps({"group": self._region.named(GROUP), "processes": [row.as_json() for row in table]})
         if question != self._sent:
             answer = self._ask(question)
             if not answer.get("ok"):
@@ -138,7 +152,7 @@ class NodeController:
     def _ask(self, question: str) -> dict[str, Any]:
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(limits.PROBE_SECONDS * 5)
-            connection.connect(str(self._paths.supervisor_socket))
+            connection.connect(str(self._cloud.supervisor_socket))
             connection.sendall(question.encode() + b"\n")
             with connection.makefile("rb") as answers:
                 answer: dict[str, Any] = json.loads(answers.readline())
@@ -221,16 +235,18 @@ def main() -> int:
     """Runs until SIGTERM."""
     parser = argparse.ArgumentParser(prog="local.kubernetes.nodes", description=__doc__)
     parser.add_argument("--aws", required=True, help="URL of moto")
+    parser.add_argument("--region", required=True, help="whose node groups get nodes")
     options = parser.parse_args()
-    paths = inside_paths()
-    settings = load_settings(paths.settings)
+    cloud = inside_paths()
+    settings = load_settings(cloud.settings)
+    region = next(region for region in in_order(settings.regions) if region.name == options.region)
     if shutil.which("nsenter") is None:
         print(
             "nsenter: not found - nodes' processes enter their mount namespaces by it. Run: apt-get install util-linux"
         )
         return 3
     controller = NodeController(
-        NodeGroups(options.aws, settings.regions), settings, find_binaries(settings), paths, say
+        NodeGroups(options.aws, region.name), settings, region, find_binaries(settings), cloud, say
     )
     signal.signal(signal.SIGTERM, lambda *_: controller.stop())
     controller.run()

@@ -9,11 +9,14 @@ from hypothesis import strategies as st
 from local.kubernetes.node import Node, kubelet_configuration, new_node, rows
 from local.kubernetes.node_groups import InstanceSize, NodeGroup, Subnet
 from local.kubernetes.nodes import adjust
-from local.paths import LocalPaths
+from local.paths import RegionPaths
 from local.processes import start_waves
+from local.regions import Region
 
-ONE = Subnet("subnet-1", IPv4Network("10.200.16.0/20"), "us-east-1a", "use1-az4")
-TWO = Subnet("subnet-2", IPv4Network("10.200.32.0/20"), "us-east-1b", "use1-az6")
+VPC = IPv4Network("10.200.0.0/16")
+HOME = Region("us-east-1", 0)
+ONE = Subnet("subnet-1", IPv4Network("10.200.16.0/20"), VPC, "us-east-1a", "use1-az4")
+TWO = Subnet("subnet-2", IPv4Network("10.200.32.0/20"), VPC, "us-east-1b", "use1-az6")
 
 
 def group(name: str, desired: int, kind: str = "g6e.12xlarge", subnets: tuple[Subnet, ...] = (ONE,)) -> NodeGroup:
@@ -95,7 +98,7 @@ def test_the_kubelet_registers_with_the_groups_labels_and_taints() -> None:
 
     node = new_node(group("compute", 1), 0, [], 1.0)
     table = list(
-        rows(node, Binaries(Path("/kube"), Path("/coredns")), LocalPaths(Path("/run/tandem")), Path("/images"))
+        rows(node, Binaries(Path("/kube"), Path("/coredns")), RegionPaths(Path("/run/tandem")), HOME, Path("/images"))
     )
     assert len(start_waves(table)) == 4, "world, runtime, kubelet, devices: one after the other"
     kubelet = next(row for row in table if row.name.startswith("kubelet-"))

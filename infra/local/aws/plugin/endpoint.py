@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-LOCAL_NETWORKS = tuple(ipaddress.ip_network(cidr) for cidr in ("127.0.0.0/8", "::1/128", "10.200.0.0/16"))
-"""Loopback, and the bridge of the local cloud, which has no route out."""
+LOCAL_NETWORKS = tuple(ipaddress.ip_network(cidr) for cidr in ("127.0.0.0/8", "::1/128", "198.19.0.0/24"))
+"""Loopback, and the backbone of the local cloud, which has no route out."""
 ANSWER_TIMEOUT_SECONDS = 20.0
 """How long the local server may take for its first answer: it may still be replaying its journal."""
 
@@ -33,7 +33,7 @@ def checked(url: str | None, where: str) -> str:
     if urlsplit(url).scheme in ("http", "https") and host is not None and _is_local(host):
         return url.rstrip("/")
     raise Refused(
-        f"{where}: {url} - the stand-in only talks to loopback or 10.200.0.0/16. "
+        f"{where}: {url} - the stand-in only talks to loopback or 198.19.0.0/24. "
         "Point it at the local cloud, or use the official plugin for a real account."
     )
 

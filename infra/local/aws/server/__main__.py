@@ -15,8 +15,12 @@ def main() -> int:
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=4566, help="0 takes a free one and prints it")
     parser.add_argument("--journal", type=Path, required=True, help="folder of the journal of changes")
-    parser.add_argument("--cluster-endpoint", help="address that every EKS cluster answers with")
-    parser.add_argument("--cluster-ca", type=Path, help="file with the certificate authority of that endpoint")
+    parser.add_argument(
+        "--cluster", action="append", default=[], help="REGION=URL: address that its EKS cluster answers with"
+    )
+    parser.add_argument(
+        "--cluster-ca", action="append", default=[], help="REGION=FILE: the certificate authority of that address"
+    )
     options = parser.parse_args()
     if os.environ.get("PYTHONHASHSEED") != "0":
         # The order of sets of strings must be the same in every life of the server; it is fixed at interpreter start.
@@ -33,7 +37,9 @@ def main() -> int:
     from local.aws.server import eks
     from local.aws.server.app import LocalAws
 
-    eks.install(options.cluster_endpoint, options.cluster_ca)
+    authorities = dict(pair.split("=", 1) for pair in options.cluster_ca)
+    endpoints = dict(pair.split("=", 1) for pair in options.cluster)
+    eks.install({region: eks.ControlPlane(url, Path(authorities[region])) for region, url in endpoints.items()})
     app = LocalAws(world, Journal(options.journal), RecordedStore(options.journal.parent / "aws-recorded.json"))
     try:
         server = listen(options.host, options.port, app)

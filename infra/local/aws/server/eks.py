@@ -7,12 +7,22 @@ real address and CA. The CA file is read on every answer: the control plane may 
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 
-def install(endpoint: str | None, ca_file: Path | None) -> None:
-    """Make moto's EKS use `endpoint` and the certificate in `ca_file`; None keeps moto's made-up ones."""
+@dataclass(frozen=True)
+class ControlPlane:
+    """A real Kubernetes that stands for the EKS cluster of a region."""
+
+    endpoint: str
+    ca_file: Path
+
+
+def install(control_planes: Mapping[str, ControlPlane]) -> None:
+    """Make moto's EKS answer with them, by region; elsewhere moto's made-up answers stay."""
     from moto.eks import models
     from moto.eks.exceptions import InvalidParameterException
 
@@ -34,7 +44,8 @@ def install(endpoint: str | None, ca_file: Path | None) -> None:
 
         @property
         def endpoint(self) -> str:
-            return endpoint or str(self.endpoint_value)
+            plane = control_planes.get(self._region)
+            return plane.endpoint if plane else str(self.endpoint_value)
 
         @endpoint.setter
         def endpoint(self, value: str) -> None:
@@ -42,9 +53,10 @@ def install(endpoint: str | None, ca_file: Path | None) -> None:
 
         @property
         def certificate_authority(self) -> dict[str, str]:
-            if ca_file is None or not ca_file.exists():
+            plane = control_planes.get(self._region)
+            if plane is None or not plane.ca_file.exists():
                 return dict(self.ca_value)
-            return {"data": base64.b64encode(ca_file.read_bytes()).decode("ascii")}
+            return {"data": base64.b64encode(plane.ca_file.read_bytes()).decode("ascii")}
 
         @certificate_authority.setter
         def certificate_authority(self, value: dict[str, str]) -> None:

@@ -11,7 +11,8 @@ import signal
 import stat
 import termios
 
-from local.kubernetes.runtime import credentials, linux, rootfs
+from local import linux
+from local.kubernetes.runtime import credentials, rootfs
 from local.kubernetes.runtime.launch import Launch
 
 

@@ -12,7 +12,8 @@ import os
 import signal
 import sys
 
-from local.kubernetes.runtime import container_process, linux
+from local import linux
+from local.kubernetes.runtime import container_process
 from local.kubernetes.runtime.launch import LAUNCH_FILE, Launch, read_launch
 
 NOT_FOUND, NOT_EXECUTABLE = 127, 126

@@ -13,7 +13,7 @@ from ipaddress import IPv4Address
 from pathlib import Path
 from typing import TypeVar
 
-from local.kubernetes.runtime import linux
+from local import linux
 from local.kubernetes.runtime.addresses import hardware_address
 from local.kubernetes.runtime.faults import RuntimeFault
 
@@ -115,11 +115,7 @@ def in_namespace(file: Path, work: Callable[[], _T]) -> _T:
 
     def run() -> None:
         try:
-            descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
-            try:
-                linux.setns(descriptor, linux.CLONE_NEWNET)
-            finally:
-                os.close(descriptor)
+            linux.enter_network(file)
             result.append(work())
         except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
             failure.append(error)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 
-from local.kubernetes.runtime import linux
+from local import linux
 from local.kubernetes.runtime.launch import Bind
 
 HOST_ETC = "/.node/etc"

@@ -11,8 +11,9 @@ from typing import Any, Literal
 
 from google.protobuf import json_format
 
+from local import linux
 from local.kubernetes.cri import runtime_pb2 as cri
-from local.kubernetes.runtime import limits, linux, network
+from local.kubernetes.runtime import limits, network
 from local.kubernetes.runtime.addresses import next_address
 from local.kubernetes.runtime.faults import not_found, refused
 from local.kubernetes.runtime.launch import Bind

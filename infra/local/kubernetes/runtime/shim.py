@@ -26,7 +26,8 @@ import time
 from socket import AF_UNIX, SOCK_STREAM, socket
 from types import FrameType
 
-from local.kubernetes.runtime import container_process, linux
+from local import linux
+from local.kubernetes.runtime import container_process
 from local.kubernetes.runtime.container_log import LogFile
 from local.kubernetes.runtime.launch import (
     EXIT_FILE,

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from local.kubernetes.runtime import linux
+from local import linux
 
 NETWORK = """
 link set lo up

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+from pathlib import Path
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -21,6 +22,7 @@ MS_REMOUNT = 32
 MS_BIND = 4096
 MS_REC = 16384
 MS_PRIVATE = 1 << 18
+MS_SHARED = 1 << 20
 MNT_DETACH = 2
 
 _PR_SET_PDEATHSIG = 1
@@ -80,6 +82,15 @@ def unshare(flags: int) -> None:
 def setns(descriptor: int, flags: int) -> None:
     """setns(2); `descriptor` is a namespace file or a pidfd. Raises OSError."""
     _check(_libc.setns(descriptor, flags), f"setns {flags:#x}")
+
+
+def enter_network(file: Path) -> None:
+    """Move this thread, and it alone, into the network namespace that `file` holds. Raises OSError."""
+    descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        setns(descriptor, CLONE_NEWNET)
+    finally:
+        os.close(descriptor)
 
 
 def sethostname(name: str) -> None:
