@@ -49,6 +49,8 @@ class Settings(Strict):
     """The account moto plays; its own identities administer the cluster, as the creator of an EKS cluster does."""
     node_start_delay_seconds: float = Field(default=0.0, ge=0, le=3600)
     """Time from the wish for a node to its first process. A real GPU node takes minutes; 0 keeps tests short."""
+    images_as: dict[str, str] = Field(default_factory=dict)
+    """Image -> the image that plays it, where a machine cannot run the real one."""
     images: Path | None = None
     """Folder with the image definitions. None: `images/` of the checkout."""
     binaries: Path | None = None

@@ -24,6 +24,8 @@ class Status:
     doors: dict[str, int] = field(default_factory=dict)
     """Port on 127.0.0.1 of each door."""
     nodes: list[dict[str, Any]] = field(default_factory=list)
+    kubeconfigs: dict[str, str] = field(default_factory=dict)
+    """By region: the administrator's way into its cluster."""
     recorded_only: list[Any] = field(default_factory=list)
     """Resources that the local AWS only remembers, because moto lacks them."""
     events: list[dict[str, str]] = field(default_factory=list)
@@ -54,6 +56,7 @@ def read_status(paths: LocalPaths) -> Status:
         processes=[*_host_processes(kept, keeper, first), *processes],
         doors=kept.get("doors", {}),
         nodes=[node for region in regions for node in read_record(paths.of(region).nodes_record).get("nodes", [])],
+        kubeconfigs={region.name: str(paths.of(region).kubeconfig) for region in regions},
         recorded_only=_recorded(paths),
         events=events,
     )

@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,8 +76,9 @@ class Image:
 class Images:
     """The images below one folder."""
 
-    def __init__(self, folder: Path, cache: Path | None = None) -> None:
+    def __init__(self, folder: Path, cache: Path | None = None, played_by: Mapping[str, str] | None = None) -> None:
         self.folder = folder
+        self._played_by = played_by or {}
         self._cache = (cache if cache is not None else cache_root()) / "images"
 
     @property
@@ -114,7 +115,8 @@ class Images:
             raise UnknownImage(
                 f"{self.folder}: no image with id {reference} - it was changed or removed. Name the image again."
             )
-        return self.load(name_of(reference))
+        name = name_of(reference)
+        return self.load(self._played_by.get(name, name))
 
     def all(self) -> list[Image]:
         """Every image whose Containerfile can be read."""

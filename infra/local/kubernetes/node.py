@@ -22,6 +22,7 @@ from local.paths import RegionPaths
 from local.processes import FINISHED, Process, Ready
 from local.regions import Region
 from local.routes import vpc_gateway
+from local.settings import Settings
 
 PODS_PREFIX = 26
 """62 pods a node, 31 nodes in a /20."""
@@ -121,7 +122,7 @@ def _addresses(subnet: Subnet, others: Collection[Node]) -> tuple[IPv4Address, I
     return address, block
 
 
-def rows(node: Node, binaries: Binaries, paths: RegionPaths, region: Region, images: Path) -> Iterator[Process]:
+def rows(node: Node, binaries: Binaries, paths: RegionPaths, region: Region, settings: Settings) -> Iterator[Process]:
     """The node's processes: its world, its container runtime, its kubelet, its devices."""
     folder = paths.nodes / node.name
     socket = folder / "cri.sock"
@@ -132,7 +133,7 @@ def rows(node: Node, binaries: Binaries, paths: RegionPaths, region: Region, ima
     yield Process(world, (*python, *maker), ready=FINISHED, network=network)
     yield Process(
         runtime,
-        inside(node, *runtime_command(node, folder, images)),
+        inside(node, *runtime_command(node, folder, settings)),
         ready=Ready("file", str(socket)),
         after=(world,),
         network=network,
@@ -162,7 +163,7 @@ def world_file(node: Node) -> Path:
     return WORLDS / node.name
 
 
-def runtime_command(node: Node, folder: Path, images: Path) -> tuple[str, ...]:
+def runtime_command(node: Node, folder: Path, settings: Settings) -> tuple[str, ...]:
     """The container runtime's command line."""
     return (
         sys.executable,
@@ -174,7 +175,8 @@ def runtime_command(node: Node, folder: Path, images: Path) -> tuple[str, ...]:
         *("--subnet", node.pods),
         *("--bridge", limits.BRIDGE),
         *("--gateway", str(vpc_gateway(IPv4Network(node.vpc)))),
-        *("--images", str(images)),
+        *("--images", str(settings.images_folder)),
+        *(word for name, image in settings.images_as.items() for word in ("--image-as", f"{name}={image}")),
     )
 
 

@@ -133,9 +133,7 @@ class NodeController:
             running = [n for n in self._nodes if now >= n.wanted_at + self._settings.node_start_delay_seconds]
             kept = [*running, *self._leaving.values()]
         table: list[Process] = [
-            row
-            for node in kept
-            for row in rows(node, self._binaries, self._paths, self._region, self._settings.images_folder)
+            row for node in kept for row in rows(node, self._binaries, self._paths, self._region, self._settings)
         ]
         if running:
             any_node = running[0]
@@ -175,7 +173,7 @@ class NodeController:
             self._write()
         self._until_gone(node)
         folder = self._paths.nodes / node.name
-        purge = (*runtime_command(node, folder, self._settings.images_folder), "--purge")
+        purge = (*runtime_command(node, folder, self._settings), "--purge")
         subprocess.run(inside(node, *purge), check=False, capture_output=True, timeout=limits.DRAIN_SECONDS)
         node_world.unmake(node, self._paths)
         try:

@@ -13,6 +13,7 @@ from tandem.errors import TandemError
 COMMANDS = {
     "up": "Bring an environment up, and prove it with a streamed chat completion.",
     "down": "Destroy an environment's stacks and, for a local one, the cloud below them.",
+    "rehearse": "Run a real environment's stack files on this machine, and look whether all is as they say.",
     "preview": "Show what `up` would change, without changing it.",
     "status": "Show what runs, what is ready, and what happened.",
     "logs": "Show the logs of a role, or of a process of the local cloud.",

@@ -39,6 +39,16 @@ class PodState:
         return asdict(self)
 
 
+@dataclass(frozen=True)
+class Workload:
+    """A Deployment, StatefulSet or DaemonSet."""
+
+    namespace: str
+    name: str
+    wanted: int
+    ready: int
+
+
 class Cluster:
     """A site's API server, as a kubeconfig reaches it; methods raise `CloudUnavailable` when it does not answer."""
 
@@ -48,6 +58,7 @@ class Cluster:
         api = config.new_client_from_config(str(kubeconfig))
         api.configuration.retries = urllib3.Retry(total=1)
         self._core = client.CoreV1Api(api)
+        self._apps = client.AppsV1Api(api)
 
     def pods(self) -> Sequence[PodState]:
         """All pods of all triples, by role."""
@@ -58,6 +69,18 @@ class Cluster:
         """Name, class, instance type, readiness and allocatable GPUs of every node."""
         found = self._ask(lambda: self._core.list_node())
         return [_node(item) for item in sorted(found.items, key=lambda node: str(node.metadata.name))]
+
+    def workloads(self) -> Sequence[Workload]:
+        """Every Deployment, StatefulSet and DaemonSet of every namespace."""
+        replicated = [
+            *self._ask(lambda: self._apps.list_deployment_for_all_namespaces()).items,
+            *self._ask(lambda: self._apps.list_stateful_set_for_all_namespaces()).items,
+        ]
+        daemons = self._ask(lambda: self._apps.list_daemon_set_for_all_namespaces()).items
+        return [
+            *(_workload(item, item.spec.replicas, item.status.ready_replicas) for item in replicated),
+            *(_workload(item, item.status.desired_number_scheduled, item.status.number_ready) for item in daemons),
+        ]
 
     def kv_moved_bytes(self) -> int:
         """Bytes of KV cache that the ready prefill engines have pushed since they started."""
@@ -82,6 +105,10 @@ class Cluster:
         except (client.ApiException, urllib3.exceptions.HTTPError, OSError) as error:
             reason = getattr(error, "reason", None) or error
             raise CloudUnavailable(f"Kubernetes: {reason}") from error
+
+
+def _workload(item: Any, wanted: int | None, ready: int | None) -> Workload:
+    return Workload(item.metadata.namespace, item.metadata.name, wanted or 0, ready or 0)
 
 
 def _pod(item: Any) -> PodState:

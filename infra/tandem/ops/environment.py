@@ -34,6 +34,11 @@ class LoadedEnvironment:
         return frozenset(self.stacks[stack].uses.values())
 
     @property
+    def regions(self) -> tuple[str, ...]:
+        """Every region that a stack is in, the home site's first."""
+        return tuple(dict.fromkeys((self.region, *(stack.site.region for stack in self.stacks.values()))))
+
+    @property
     def region(self) -> str:
         """The home site's region."""
         return next(s.site.region for s in self.stacks.values() if s.site.kind == "home")
@@ -47,7 +52,7 @@ def load(name: str, root: Path = ROOT) -> LoadedEnvironment:
     faults: list[Fault] = []
     settings: Environment | None = None
     try:
-        settings = _with_doors(load_environment(root / "stacks" / "environments" / f"{name}.yaml"))
+        settings = with_doors(load_environment(root / "stacks" / "environments" / f"{name}.yaml"))
     except ConfigError as error:
         faults += error.faults
     stacks: dict[str, Stack] = {}
@@ -72,7 +77,8 @@ DOORS = "TANDEM_DOORS"
 """Moves a local environment's doors for one shell, as `edge=1,kubernetes=2,aws=3`: two clouds on one machine."""
 
 
-def _with_doors(settings: Environment) -> Environment:
+def with_doors(settings: Environment) -> Environment:
+    """The settings with the doors that `TANDEM_DOORS` names. Raises `ConfigError`."""
     given = os.environ.get(DOORS)
     if not given or not isinstance(settings.cloud, LocalCloud):
         return settings

@@ -18,9 +18,8 @@ from tandem.ops.shell import state_folder
 def up(environment: LoadedEnvironment) -> None:
     """Starts it, or heals it, and returns when its doors answer. Raises `CloudUnavailable`."""
     cloud = environment.settings.cloud
-    sites = [stack.site for stack in environment.stacks.values()]
     wanted = cloud.model_dump(mode="json") | {
-        "regions": list(dict.fromkeys(site.region for site in sites)),
+        "regions": list(environment.regions),
         "account_id": next(stack.account_id for stack in environment.stacks.values()),
     }
     state = state_folder()

@@ -12,6 +12,7 @@ from local.kubernetes.nodes import adjust
 from local.paths import RegionPaths
 from local.processes import start_waves
 from local.regions import Region
+from local.settings import Settings
 
 VPC = IPv4Network("10.200.0.0/16")
 HOME = Region("us-east-1", 0)
@@ -98,7 +99,7 @@ def test_the_kubelet_registers_with_the_groups_labels_and_taints() -> None:
 
     node = new_node(group("compute", 1), 0, [], 1.0)
     table = list(
-        rows(node, Binaries(Path("/kube"), Path("/coredns")), RegionPaths(Path("/run/tandem")), HOME, Path("/images"))
+        rows(node, Binaries(Path("/kube"), Path("/coredns")), RegionPaths(Path("/run/tandem")), HOME, Settings())
     )
     assert len(start_waves(table)) == 4, "world, runtime, kubelet, devices: one after the other"
     kubelet = next(row for row in table if row.name.startswith("kubelet-"))

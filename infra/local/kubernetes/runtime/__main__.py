@@ -48,6 +48,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--gateway", required=True, type=IPv4Address, help="the bridge's address, the pods' default route"
     )
     parser.add_argument("--images", required=True, type=Path, help="folder with the image definitions")
+    parser.add_argument("--image-as", action="append", default=[], help="NAME=IMAGE: the image that plays NAME")
     parser.add_argument("--purge", action="store_true", help="end and remove every pod of the node, then exit")
     return parser.parse_args(arguments)
 
@@ -59,7 +60,8 @@ async def serve(given: argparse.Namespace) -> None:
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     state = given.state.absolute()
     with _only_one(state / "runtime.lock"):
-        images = Images(given.images.absolute())
+        played_by = dict(pair.split("=", 1) for pair in given.image_as)
+        images = Images(given.images.absolute(), played_by=played_by)
         pods = Pods(
             node=given.node, state=state, subnet=given.subnet, bridge=Bridge(given.bridge, given.gateway), images=images
         )
