@@ -60,7 +60,7 @@ def static_rows(settings: Settings, doors: DoorMap, paths: LocalPaths) -> list[P
     for region in regions:
         own = paths.of(region)
         after = ("aws", region.named("kube-apiserver"))
-        rows += control_plane.rows(binaries, own, region, settings.account_id, doors.port(region.named("kubernetes")))
+        rows += control_plane.rows(binaries, own, region, doors.port(region.named("kubernetes")))
         rows += [
             Process(
                 region.named("nodes"),

@@ -1,4 +1,4 @@
-"""The API server's token webhook: knows callers by the tokens that EKS takes, a presigned STS request in base64.
+"""The API server's token webhook: knows callers by the tokens that EKS takes, a presigned STS request in base64, and by access entries.
 
 `python -m local.kubernetes.authentication --aws URL ...` serves https://127.0.0.1:6444/token. Whom a token stands for is asked of
 moto's STS, which checks no signature: who may call it is decided by who can reach the door, that is, by this machine's users.
@@ -13,14 +13,16 @@ import http.server
 import json
 import ssl
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+from urllib.request import urlopen
 
 from local import limits
+from local.aws.server import recorded
 from local.paths import RegionPaths
 
 PREFIX = "k8s-aws-v1."
@@ -28,6 +30,14 @@ CLUSTER_HEADER = "x-k8s-aws-id"
 LIFETIME = timedelta(minutes=15)
 """How long EKS takes a token after its date."""
 SKEW = timedelta(minutes=5)
+
+
+ENTRY = "aws:eks/accessEntry:AccessEntry"
+ASSOCIATION = "aws:eks/accessPolicyAssociation:AccessPolicyAssociation"
+ADMINISTRATOR = "AmazonEKSClusterAdminPolicy"
+
+Entries = Mapping[str, tuple[str, ...]]
+"""Principal's ARN -> the Kubernetes groups that it is in."""
 
 
 class Refused(Exception):
@@ -65,15 +75,26 @@ def decode(token: str, now: datetime) -> Claim:
     return Claim(credential[0], credential[2])
 
 
-def review(token: str, now: datetime, account: str, caller: Callable[[Claim], str]) -> dict[str, Any]:
-    """Status of a TokenReview. `caller` gives the ARN behind a claim; an identity of the account administers the cluster."""
+def principal(arn: str) -> str:
+    """The IAM user or role behind a caller's ARN, as an access entry names it."""
+    _, partition, service, _, account, resource = arn.split(":", 5)
+    kind, _, name = resource.partition("/")
+    if service == "sts" and kind == "assumed-role":
+        kind, name = "role", name.partition("/")[0]
+    return f"arn:{partition}:iam::{account}:{kind}/{name}"
+
+
+def review(token: str, now: datetime, caller: Callable[[Claim], str], entries: Callable[[], Entries]) -> dict[str, Any]:
+    """Status of a TokenReview. `caller` gives the ARN behind a claim, `entries` the cluster's access entries."""
     try:
         arn = caller(decode(token, now))
-        if arn.split(":")[4:5] != [account]:
-            raise Refused(f"{arn} is of another account than {account}")
+        who = principal(arn)
+        groups = entries().get(who)
+        if groups is None:
+            raise Refused(f"{who} has no access entry in this cluster")
     except Refused as refusal:
         return {"authenticated": False, "error": str(refusal)}
-    return {"authenticated": True, "user": {"username": arn, "uid": arn, "groups": ["system:masters"]}}
+    return {"authenticated": True, "user": {"username": arn, "uid": arn, "groups": list(groups)}}
 
 
 def sts_caller(endpoint: str) -> Callable[[Claim], str]:
@@ -91,9 +112,36 @@ def sts_caller(endpoint: str) -> Callable[[Claim], str]:
     return ask
 
 
+def read_entries(records: Iterable[Mapping[str, Any]], region: str) -> Entries:
+    """Access entries among what the local AWS recorded. A record's id holds cluster, principal and policy. Pure."""
+    here = [record for record in records if record["region"] == region]
+    entries: dict[str, tuple[str, ...]] = {
+        record["id"].partition(":")[2]: () for record in here if record["type"] == ENTRY
+    }
+    for record in here:
+        if record["type"] == ASSOCIATION:
+            _, who, policy = record["id"].split("#")
+            if who in entries and policy.endswith(f"/{ADMINISTRATOR}"):
+                entries[who] = ("system:masters",)
+    return entries
+
+
+def recorded_entries(endpoint: str, region: str) -> Callable[[], Entries]:
+    """Asks the local AWS for them, which keeps what moto lacks."""
+
+    def ask() -> Entries:
+        try:
+            with urlopen(f"{endpoint}{recorded.PREFIX}", timeout=limits.PROBE_SECONDS * 2) as answer:
+                return read_entries(json.load(answer)["recorded"], region)
+        except (OSError, ValueError) as error:
+            raise Refused(f"AWS does not tell the cluster's access entries: {error}") from error
+
+    return ask
+
+
 class _Handler(http.server.BaseHTTPRequestHandler):
-    account: str
     caller: Callable[[Claim], str]
+    entries: Callable[[], Entries]
 
     def do_POST(self) -> None:
         length = int(self.headers.get("Content-Length") or 0)
@@ -103,7 +151,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         except (ValueError, KeyError, TypeError):
             self.send_error(400, "not a TokenReview")
             return
-        status = review(token, datetime.now(UTC), self.account, type(self).caller)
+        status = review(token, datetime.now(UTC), type(self).caller, type(self).entries)
         body = json.dumps({"apiVersion": asked.get("apiVersion"), "kind": "TokenReview", "status": status}).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
@@ -119,12 +167,12 @@ def main() -> int:
     """Serves until it is killed."""
     parser = argparse.ArgumentParser(prog="local.kubernetes.authentication", description=__doc__)
     parser.add_argument("--aws", required=True, help="URL of moto")
-    parser.add_argument("--account", required=True, help="whose identities administer the cluster")
+    parser.add_argument("--region", required=True, help="whose cluster's access entries count")
     parser.add_argument("--files", type=Path, required=True, help="folder of the region")
     options = parser.parse_args()
     paths = RegionPaths(options.files)
-    _Handler.account = options.account
     _Handler.caller = staticmethod(sts_caller(options.aws))
+    _Handler.entries = staticmethod(recorded_entries(options.aws, options.region))
     server = http.server.ThreadingHTTPServer(("127.0.0.1", limits.TOKEN_WEBHOOK_PORT), _Handler)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(paths.pki / "token-webhook.crt", paths.pki / "token-webhook.key")

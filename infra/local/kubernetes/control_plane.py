@@ -16,7 +16,7 @@ _GO = {"GOMAXPROCS": "4", "GOGC": "100"}
 """Components size their pools by the cores they see; many processes share this machine."""
 
 
-def rows(binaries: Binaries, paths: RegionPaths, region: Region, account: str, door: int) -> list[Process]:
+def rows(binaries: Binaries, paths: RegionPaths, region: Region, door: int) -> list[Process]:
     """The control plane's rows of one region. `paths` are the ones inside; `door` is the host's port of its API server."""
     _write_configurations(paths)
     kube = str(binaries.kube)
@@ -47,7 +47,7 @@ def rows(binaries: Binaries, paths: RegionPaths, region: Region, account: str, d
         row("etcd", (kube, "etcd", *_etcd(paths)), Ready("http", f"http://127.0.0.1:{limits.ETCD_PORT}/health")),
         row(
             "authentication",
-            ours("authentication", "--aws", aws, "--account", account),
+            ours("authentication", "--aws", aws, "--region", region.name),
             STARTED,
             "certificates",
             env={},

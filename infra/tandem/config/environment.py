@@ -32,6 +32,8 @@ class LocalCloud(Strict):
     doors: Doors = Doors()
     node_start_delay_seconds: Annotated[float, Field(ge=0, le=600)] = 2
     """How long a simulated instance takes from its node group's request to its kubelet's start."""
+    acts_as: str = ""
+    """Name of the IAM role whose session the caller is. Empty: moto's own user."""
     images_as: dict[str, str] = Field(default_factory=dict)
     """Image -> the image of this checkout that plays it. Any other image must be one of the checkout's own."""
 

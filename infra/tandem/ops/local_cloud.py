@@ -18,7 +18,7 @@ from tandem.ops.shell import state_folder
 def up(environment: LoadedEnvironment) -> None:
     """Starts it, or heals it, and returns when its doors answer. Raises `CloudUnavailable`."""
     cloud = environment.settings.cloud
-    wanted = cloud.model_dump(mode="json") | {
+    wanted = cloud.model_dump(mode="json", exclude={"acts_as"}) | {
         "regions": list(environment.regions),
         "account_id": next(stack.account_id for stack in environment.stacks.values()),
     }

@@ -96,8 +96,17 @@ def on_this_machine(environment: LoadedEnvironment) -> LoadedEnvironment:
             f"environment {environment.name}: runs on this machine as it is - a rehearsal is for a real one. "
             f"Run: tandem up {environment.name}"
         )
-    cloud = LocalCloud(kind="local", doors=DOORS, node_start_delay_seconds=0, images_as=PLAYED_BY)
+    cloud = LocalCloud(
+        kind="local", doors=DOORS, node_start_delay_seconds=0, acts_as=_administrator(environment), images_as=PLAYED_BY
+    )
     return replace(environment, settings=environments.with_doors(Environment(cloud=cloud)))
+
+
+def _administrator(environment: LoadedEnvironment) -> str:
+    """A role that may administer every cluster of the environment; empty if no role may, and then the clusters refuse."""
+    clusters = [stack for stack in environment.stacks.values() if isinstance(stack, ClusterStack)]
+    admitted = [{arn for arn in stack.administrators if ":role/" in arn} for stack in clusters]
+    return min(set.intersection(*admitted), default="").rpartition("/")[2] if admitted else ""
 
 
 def run(environment: LoadedEnvironment, progress: Progress, *, keep: bool = False) -> Rehearsal:

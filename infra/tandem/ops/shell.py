@@ -15,7 +15,7 @@ from tandem.errors import MissingTool
 from tandem.ops.environment import ROOT, LoadedEnvironment
 
 LOCAL_CREDENTIAL = "local"
-"""moto takes any key; this one is nobody's."""
+"""moto takes any key; this one is nobody's. `role:NAME` is a session of that role."""
 LOCAL_PASSPHRASE = "local"
 
 
@@ -80,7 +80,7 @@ def _local_aws(environment: LoadedEnvironment) -> Mapping[str, str]:
     assert isinstance(cloud, LocalCloud)
     return {
         "AWS_ENDPOINT_URL": f"http://127.0.0.1:{cloud.doors.aws}",
-        "AWS_ACCESS_KEY_ID": LOCAL_CREDENTIAL,
+        "AWS_ACCESS_KEY_ID": f"role:{cloud.acts_as}" if cloud.acts_as else LOCAL_CREDENTIAL,
         "AWS_SECRET_ACCESS_KEY": LOCAL_CREDENTIAL,
         "AWS_REGION": environment.region,
         "AWS_EC2_METADATA_DISABLED": "true",

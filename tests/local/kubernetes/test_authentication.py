@@ -6,7 +6,7 @@ import base64
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from local.kubernetes.authentication import Claim, Refused, decode, review
+from local.kubernetes.authentication import ASSOCIATION, ENTRY, Claim, Refused, decode, read_entries, review
 from tandem.ops import token
 
 NOW = datetime(2026, 12, 1, 12, 0, tzinfo=UTC)
@@ -46,12 +46,42 @@ def test_any_other_token_is_refused_with_the_reason(given: str, why: str) -> Non
         decode(given, NOW)
 
 
-def test_an_identity_of_the_account_administers_the_cluster_and_one_of_another_does_not() -> None:
-    ours = review(made(), NOW, ACCOUNT, lambda _: f"arn:aws:iam::{ACCOUNT}:user/me")
-    assert ours["authenticated"] is True
-    assert ours["user"]["groups"] == ["system:masters"]
-    theirs = review(made(), NOW, ACCOUNT, lambda _: "arn:aws:iam::999999999999:user/me")
-    assert theirs["authenticated"] is False
+ENTRIES = {f"arn:aws:iam::{ACCOUNT}:role/deployer": ("system:masters",), f"arn:aws:iam::{ACCOUNT}:user/reader": ()}
+
+
+@pytest.mark.parametrize(
+    ("arn", "groups"),
+    [
+        (f"arn:aws:sts::{ACCOUNT}:assumed-role/deployer/somebody", ["system:masters"]),
+        (f"arn:aws:iam::{ACCOUNT}:user/reader", []),
+        (f"arn:aws:sts::{ACCOUNT}:user/reader", []),
+        (f"arn:aws:sts::{ACCOUNT}:assumed-role/another/somebody", None),
+        ("arn:aws:sts::999999999999:assumed-role/deployer/somebody", None),
+    ],
+)
+def test_a_caller_has_what_its_access_entry_gives_and_without_one_nothing(arn: str, groups: list[str] | None) -> None:
+    status = review(made(), NOW, lambda _: arn, lambda: ENTRIES)
+    assert status["authenticated"] is (groups is not None)
+    if groups is None:
+        assert "has no access entry" in status["error"]
+    else:
+        assert status["user"]["groups"] == groups
+
+
+def test_an_entry_administers_only_with_the_administrators_policy() -> None:
+    def record(kind: str, name: str, region: str = "us-east-1") -> dict[str, str]:
+        return {"region": region, "type": kind, "id": name}
+
+    who, other = (f"arn:aws:iam::{ACCOUNT}:role/{name}" for name in ("deployer", "reader"))
+    policy = "arn:aws:eks::aws:cluster-access-policy"
+    records = [
+        record(ENTRY, f"home:{who}"),
+        record(ASSOCIATION, f"home#{who}#{policy}/AmazonEKSClusterAdminPolicy"),
+        record(ENTRY, f"home:{other}"),
+        record(ASSOCIATION, f"home#{other}#{policy}/AmazonEKSViewPolicy"),
+        record(ENTRY, f"away:arn:aws:iam::{ACCOUNT}:role/elsewhere", "eu-west-1"),
+    ]
+    assert read_entries(records, "us-east-1") == {who: ("system:masters",), other: ()}
 
 
 def test_the_command_that_makes_tokens_and_the_webhook_that_reads_them_agree(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,9 +34,10 @@ def main() -> int:
 
     started = time.monotonic()
     world = World()
-    from local.aws.server import eks
+    from local.aws.server import eks, sts
     from local.aws.server.app import LocalAws
 
+    sts.install()
     authorities = dict(pair.split("=", 1) for pair in options.cluster_ca)
     endpoints = dict(pair.split("=", 1) for pair in options.cluster)
     eks.install({region: eks.ControlPlane(url, Path(authorities[region])) for region, url in endpoints.items()})
