@@ -33,9 +33,7 @@ def command(environment: str, as_json: bool, keep: bool, down: bool) -> int:
 
 
 def _down(rehearsed: environments.LoadedEnvironment, as_json: bool) -> int:
-    from tandem.ops import take_down
-
-    result = take_down.run(rehearsed, Progress())
+    result = rehearse.end(rehearsed, Progress())
     if as_json:
         options.print_json(result)
     else:

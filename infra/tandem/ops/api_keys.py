@@ -6,11 +6,12 @@ import json
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
 from tandem.errors import CloudUnavailable, TandemError
+from tandem.ops import clients
 
 
 @dataclass(frozen=True, repr=False)
@@ -23,7 +24,7 @@ class ApiKeys:
 
 def ensure(secret: str, variables: Mapping[str, str]) -> bool:
     """Puts fresh random keys where the secret has no value yet. True when it did."""
-    client = _client(variables)
+    client = clients.client("secretsmanager", variables)
     try:
         client.get_secret_value(SecretId=secret)
     except client.exceptions.ResourceNotFoundException:
@@ -35,12 +36,16 @@ def ensure(secret: str, variables: Mapping[str, str]) -> bool:
 
 def put(secret: str, keys: ApiKeys, variables: Mapping[str, str]) -> None:
     """Stores the keys as the secret's next version."""
-    _put(_client(variables), secret, {"api_key": keys.api_key, "admin_api_key": keys.admin_api_key})
+    _put(
+        clients.client("secretsmanager", variables),
+        secret,
+        {"api_key": keys.api_key, "admin_api_key": keys.admin_api_key},
+    )
 
 
 def read(secret: str, variables: Mapping[str, str]) -> ApiKeys:
     """The current keys. Raises `TandemError` when there are none."""
-    client = _client(variables)
+    client = clients.client("secretsmanager", variables)
     try:
         value = json.loads(client.get_secret_value(SecretId=secret)["SecretString"])
         return ApiKeys(value["api_key"], value["admin_api_key"])
@@ -55,14 +60,5 @@ def read(secret: str, variables: Mapping[str, str]) -> ApiKeys:
         raise TandemError(f"secret {secret}: (not shown) - {rule}. Run: tandem secrets put") from error
 
 
-def _put(client: object, secret: str, keys: Mapping[str, str]) -> None:
-    client.put_secret_value(SecretId=secret, SecretString=json.dumps(keys))  # type: ignore[attr-defined]
-
-
-def _client(variables: Mapping[str, str]):  # type: ignore[no-untyped-def] # boto3 makes its client classes at run time
-    session = boto3.session.Session(
-        aws_access_key_id=variables.get("AWS_ACCESS_KEY_ID"),
-        aws_secret_access_key=variables.get("AWS_SECRET_ACCESS_KEY"),
-        region_name=variables.get("AWS_REGION"),
-    )
-    return session.client("secretsmanager", endpoint_url=variables.get("AWS_ENDPOINT_URL"))
+def _put(client: Any, secret: str, keys: Mapping[str, str]) -> None:
+    client.put_secret_value(SecretId=secret, SecretString=json.dumps(keys))

@@ -98,6 +98,17 @@ class Engine:
         handle.workspace.remove_stack(stack, preserve_config=True)
         return _changes(result.summary.resource_changes)
 
+    def unprotect(self, stack: str) -> int:
+        """Lets every resource of the stack be destroyed; gives how many could not be."""
+        handle = self._select(stack)
+        state = handle.export_stack()
+        protected = [found for found in (state.deployment or {}).get("resources") or [] if found.get("protect")]
+        for resource in protected:
+            resource["protect"] = False
+        if protected:
+            handle.import_stack(state)
+        return len(protected)
+
     def outputs(self, stack: str) -> Mapping[str, Any]:
         """The stack's outputs; secret ones are left out. Empty where it was never applied."""
         values = self._select(stack).outputs()

@@ -5,24 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import boto3
-
-from tandem.ops import shell
+from tandem.ops import clients, shell
 from tandem.ops.environment import LoadedEnvironment
 
 
 def routes(environment: LoadedEnvironment) -> Iterator[tuple[str, bool, str]]:
     """(what, whether it holds, detail) for both ends of every active peering connection: each must have a route to the other."""
     variables = shell.variables(environment)
-    clients = {
-        region: boto3.session.Session(
-            aws_access_key_id=variables.get("AWS_ACCESS_KEY_ID"),
-            aws_secret_access_key=variables.get("AWS_SECRET_ACCESS_KEY"),
-            region_name=region,
-        ).client("ec2", endpoint_url=variables.get("AWS_ENDPOINT_URL"))
-        for region in environment.regions
-    }
-    for region, client in clients.items():
+    for region in environment.regions:
+        client = clients.client("ec2", variables, region)
         for peering in client.describe_vpc_peering_connections()["VpcPeeringConnections"]:
             if peering["Status"]["Code"] != "active":
                 continue

@@ -16,7 +16,7 @@ from typing import Any
 from tandem.config.cluster import ClusterStack
 from tandem.config.environment import Doors, Environment, LocalCloud
 from tandem.errors import CloudUnavailable, TandemError
-from tandem.ops import bring_up, local_cloud, peering, preview, shell, take_down
+from tandem.ops import bring_up, local_cloud, peering, preview, protection, shell, take_down
 from tandem.ops import environment as environments
 from tandem.ops.cluster import Cluster
 from tandem.ops.environment import LoadedEnvironment
@@ -116,9 +116,16 @@ def run(environment: LoadedEnvironment, progress: Progress, *, keep: bool = Fals
         findings = tuple(_look(environment, progress))
     except TandemError:
         if not keep:
-            take_down.run(environment, progress)
+            end(environment, progress)
         raise
-    return Rehearsal(report, findings, None if keep else take_down.run(environment, progress))
+    return Rehearsal(report, findings, None if keep else end(environment, progress))
+
+
+def end(environment: LoadedEnvironment, progress: Progress) -> Mapping[str, Any]:
+    """Destroy everything, also what a real environment protects from that. Raises `Incomplete`."""
+    if local_cloud.status()["running"]:
+        protection.lift(environment, progress)
+    return take_down.run(environment, progress)
 
 
 def _look(environment: LoadedEnvironment, progress: Progress) -> Iterator[Finding]:

@@ -19,7 +19,8 @@ def install() -> None:
 
     def get_caller_identity(self: Any, access_key_id: str, region: str) -> tuple[str, str, str]:
         if not access_key_id.startswith(ROLE_KEY):
-            return known(self, access_key_id, region)
+            identity: tuple[str, str, str] = known(self, access_key_id, region)
+            return identity
         role = access_key_id.removeprefix(ROLE_KEY)
         arn = f"arn:{self.partition}:sts::{self.account_id}:assumed-role/{role}/{SESSION}"
         return f"AROALOCAL:{SESSION}", arn, self.account_id
