@@ -25,11 +25,17 @@ def cli() -> None:
 
 
 @cli.command()
-@click.option("--settings", type=click.Path(path_type=Path), help="JSON: the `cloud` part of an environment file.")
+@click.option(
+    "--settings",
+    type=click.Path(path_type=Path),
+    help="JSON: the `cloud` part of an environment file. Without it, what the last `up` was given.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the status as JSON when ready.")
 def up(settings: Path | None, as_json: bool) -> None:
     """Start the local cloud, or heal it, and wait until it answers."""
-    status = cloud.up(host_paths(), load_settings(settings), lambda text: click.echo(text, err=True))
+    paths = host_paths()
+    last = paths.settings if paths.settings.exists() else None
+    status = cloud.up(paths, load_settings(settings or last), lambda text: click.echo(text, err=True))
     click.echo(json.dumps(status.as_json(), indent=1) if as_json else _describe_doors(status))
 
 

@@ -51,6 +51,8 @@ class Settings(Strict):
     """Time from the wish for a node to its first process. A real GPU node takes minutes; 0 keeps tests short."""
     images_as: dict[str, str] = Field(default_factory=dict)
     """Image -> the image that plays it, where a machine cannot run the real one."""
+    hosted_zones: dict[str, str] = Field(default_factory=dict)
+    """Route 53 zones that the account has from its beginning: id -> domain."""
     images: Path | None = None
     """Folder with the image definitions. None: `images/` of the checkout."""
     binaries: Path | None = None

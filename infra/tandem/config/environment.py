@@ -34,6 +34,8 @@ class LocalCloud(Strict):
     """How long a simulated instance takes from its node group's request to its kubelet's start."""
     acts_as: str = ""
     """Name of the IAM role whose session the caller is. Empty: moto's own user."""
+    hosted_zones: dict[str, str] = Field(default_factory=dict)
+    """Route 53 zones that are there from the beginning: id -> domain. No stack makes one."""
     images_as: dict[str, str] = Field(default_factory=dict)
     """Image -> the image of this checkout that plays it. Any other image must be one of the checkout's own."""
 

@@ -83,7 +83,7 @@ def run(
         progress.say("local cloud", "starting (AWS, load balancer and GPUs are simulated)")
         local_cloud.up(environment)
         progress.say("local cloud", "answers")
-    engine = Engine(variables, progress)
+    engine = Engine(variables, progress, environment.project)
 
     def apply(stack: str) -> Changes:
         progress.say(stack, "applying")

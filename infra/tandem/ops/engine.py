@@ -16,7 +16,6 @@ from pulumi.automation import errors as auto_errors
 from pulumi.automation import events as auto_events
 
 from tandem.errors import EngineFailed
-from tandem.ops.environment import ROOT
 from tandem.ops.progress import Progress
 
 T = TypeVar("T")
@@ -71,7 +70,7 @@ class Engine:
 
     variables: Mapping[str, str]
     progress: Progress
-    project: Path = ROOT
+    project: Path
     """Folder of the Pulumi project."""
 
     def up(self, stack: str) -> Changes:

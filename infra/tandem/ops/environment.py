@@ -28,6 +28,8 @@ class LoadedEnvironment:
     settings: Environment
     stacks: Mapping[str, Stack]
     """Stack name -> its description, in dependency order."""
+    project: Path = ROOT
+    """Folder of the Pulumi project that the engine runs."""
 
     def reads(self, stack: str) -> frozenset[str]:
         """Names of the stacks whose outputs `stack` reads."""

@@ -31,6 +31,11 @@ def up(environment: LoadedEnvironment) -> None:
     _run("up", "--settings", str(settings))
 
 
+def heal() -> None:
+    """Starts it again as it was, whatever an environment's files say by now. Raises `CloudUnavailable`."""
+    _run("up")
+
+
 def down(*, purge: bool) -> None:
     """Ends it and everything in it; with `purge` its state on disk too. Raises `CloudUnavailable`."""
     _run("down", *(["--purge"] if purge else []))

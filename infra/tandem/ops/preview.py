@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from tandem.config.environment import LocalCloud
 from tandem.errors import TandemError
 from tandem.ops import environment as environments
-from tandem.ops import local_cloud, schedule, shell
+from tandem.ops import local_cloud, project, schedule, shell
 from tandem.ops.engine import Changes, Engine
 from tandem.ops.environment import LoadedEnvironment
 from tandem.ops.progress import Progress
@@ -28,7 +28,9 @@ def run(
     )
     if (against_local or isinstance(environment.settings.cloud, LocalCloud)) and not local_cloud.status()["running"]:
         raise TandemError("local cloud: is not running - a preview asks its AWS. Run: tandem up local")
-    engine = Engine(variables, progress)
+    if against_local:
+        environment = project.apart(environment, shell.state_folder() / f"project-{environment.name}")
+    engine = Engine(variables, progress, environment.project)
     for stack in environment.stacks:
         engine.ensure(stack)
     nothing: Mapping[str, set[str]] = {stack: set() for stack in environment.stacks}

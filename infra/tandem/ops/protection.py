@@ -19,7 +19,7 @@ def lift(environment: LoadedEnvironment, progress: Progress) -> None:
             f"environment {environment.name}: is real - its protection is lifted in its stack files, one at a time, "
             f"by a change that somebody reviews."
         )
-    engine = Engine(shell.variables(environment), progress)
+    engine = Engine(shell.variables(environment), progress, environment.project)
     present = engine.recorded()
     for stack in environment.stacks:
         if stack in present and (count := engine.unprotect(stack)):

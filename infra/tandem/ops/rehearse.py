@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from tandem.config.cluster import ClusterStack
+from tandem.config.edge import EdgeStack
 from tandem.config.environment import Doors, Environment, LocalCloud
 from tandem.errors import CloudUnavailable, TandemError
-from tandem.ops import bring_up, local_cloud, peering, preview, protection, shell, take_down
+from tandem.ops import bring_up, local_cloud, peering, preview, project, protection, shell, take_down
 from tandem.ops import environment as environments
 from tandem.ops.cluster import Cluster
 from tandem.ops.environment import LoadedEnvironment
@@ -79,7 +80,7 @@ class Rehearsal:
         left = (
             "everything was destroyed again"
             if self.destroyed is not None
-            else f"still up: tandem rehearse {report.environment}"
+            else f"still up; take it away: tandem rehearse {report.environment} --down"
         )
         return "\n".join([*lines, "", f"  {left}"])
 
@@ -97,9 +98,15 @@ def on_this_machine(environment: LoadedEnvironment) -> LoadedEnvironment:
             f"Run: tandem up {environment.name}"
         )
     cloud = LocalCloud(
-        kind="local", doors=DOORS, node_start_delay_seconds=0, acts_as=_administrator(environment), images_as=PLAYED_BY
+        kind="local",
+        doors=DOORS,
+        node_start_delay_seconds=0,
+        acts_as=_administrator(environment),
+        hosted_zones=_hosted_zones(environment),
+        images_as=PLAYED_BY,
     )
-    return replace(environment, settings=environments.with_doors(Environment(cloud=cloud)))
+    below = replace(environment, settings=environments.with_doors(Environment(cloud=cloud)))
+    return project.apart(below, shell.state_folder() / "project")
 
 
 def _administrator(environment: LoadedEnvironment) -> str:
@@ -107,6 +114,13 @@ def _administrator(environment: LoadedEnvironment) -> str:
     clusters = [stack for stack in environment.stacks.values() if isinstance(stack, ClusterStack)]
     admitted = [{arn for arn in stack.administrators if ":role/" in arn} for stack in clusters]
     return min(set.intersection(*admitted), default="").rpartition("/")[2] if admitted else ""
+
+
+def _hosted_zones(environment: LoadedEnvironment) -> dict[str, str]:
+    """Zones that edge stacks name; the account has them before any stack."""
+    edges = (stack for stack in environment.stacks.values() if isinstance(stack, EdgeStack))
+    # The domain's parent: a zone for the domain itself would do as well, and the files do not tell.
+    return {edge.hosted_zone.zone_id: edge.domain.partition(".")[2] for edge in edges if edge.hosted_zone}
 
 
 def run(environment: LoadedEnvironment, progress: Progress, *, keep: bool = False) -> Rehearsal:

@@ -21,7 +21,7 @@ def observe(environment: LoadedEnvironment) -> dict[str, Any]:
     """Everything, as JSON-ready values. `serving` is True when each role of some colour has a ready pod."""
     cloud = environment.settings.cloud
     local = local_cloud.status() if isinstance(cloud, LocalCloud) else None
-    engine = Engine(shell.variables(environment), Progress(quiet=True))
+    engine = Engine(shell.variables(environment), Progress(quiet=True), environment.project)
     recorded = engine.recorded()
     report: dict[str, Any] = {
         "environment": environment.name,

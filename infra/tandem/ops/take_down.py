@@ -18,11 +18,11 @@ def run(environment: LoadedEnvironment, progress: Progress) -> Mapping[str, Any]
     Raises `Incomplete` with what could not be destroyed; the same command goes on from there.
     """
     cloud = environment.settings.cloud
-    engine = Engine(shell.variables(environment), progress)
+    engine = Engine(shell.variables(environment), progress, environment.project)
     present = set(environment.stacks) & set(engine.recorded())
     if isinstance(cloud, LocalCloud) and present:
         # Resources are destroyed through the cloud that holds them: a half-dead one is healed first.
-        local_cloud.up(environment)
+        local_cloud.heal()
     readers: dict[str, set[str]] = {
         stack: {reader for reader in present if stack in environment.reads(reader)} for stack in present
     }

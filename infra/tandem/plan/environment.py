@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import TypeVar
 
-from tandem.config.base import Colour, NodeClass
+from tandem.config.base import Colour, NodeClass, Role
 from tandem.config.cidr import network as address_range
 from tandem.config.cluster import ClusterStack
 from tandem.config.edge import EdgeStack
@@ -23,7 +23,7 @@ from tandem.plan.edge import plan_edge
 from tandem.plan.network import plan_network
 from tandem.plan.node_groups import NodeGroupPlan, plan_node_group
 from tandem.plan.registry import plan_registry
-from tandem.plan.serving import plan_serving
+from tandem.plan.serving import nodes_needed, plan_serving
 from tandem.plan.site import ClassNodes, ServingSite
 from tandem.plan.subnets import plan_subnets
 
@@ -41,7 +41,7 @@ def environment_faults(stacks: Mapping[str, Stack]) -> list[Fault]:
             _plan(name, stack, stacks)
         except ConfigError as error:
             faults += error.faults
-    return [*faults, *_overlaps(stacks)]
+    return [*faults, *_overlaps(stacks)] or list(_room(stacks))
 
 
 def _plan(name: str, stack: Stack, stacks: Mapping[str, Stack]) -> None:
@@ -102,6 +102,24 @@ def class_nodes(group: NodeGroupPlan, nodes_max: int) -> ClassNodes:
         efa_interfaces=group.efa_interfaces,
         nodes_max=nodes_max,
     )
+
+
+def _room(stacks: Mapping[str, Stack]) -> Iterator[Fault]:
+    """Engines that no node is there for. Nothing adds nodes by itself, so they would wait for ever."""
+    for name, stack in stacks.items():
+        if not isinstance(stack, ServingStack):
+            continue
+        cluster = _used(ClusterStack, stack, stacks)
+        of_class = dict(_classes(cluster, _used(NetworkStack, stack, stacks).kv_zone))
+        for role in Role:
+            node_class = stack.cluster(role).node_class
+            groups = cluster.groups_of(node_class)
+            present = sum(group.nodes for group in groups.values())
+            needed = nodes_needed(stack, role, of_class[node_class])
+            if needed > present:
+                where = f"{_at(stack.uses['cluster'])}.node_groups.{next(iter(groups))}.nodes"
+                rule = f"the {role} engines of {name} need {needed} {of_class[node_class].instance_type} nodes"
+                yield Fault(where, str(present), rule, f"Write {needed}, or fewer engines or more GPUs each in {name}")
 
 
 def _overlaps(stacks: Mapping[str, Stack]) -> Iterator[Fault]:

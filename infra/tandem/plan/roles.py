@@ -18,7 +18,7 @@ from tandem.facts.schemes import Scheme
 from tandem.plan import grace
 from tandem.plan.pods import API_KEY_VARIABLES, EnvironmentVariable, Identity
 from tandem.plan.site import ClassNodes
-from tandem.plan.transfer import uses_efa
+from tandem.plan.transfer import efa_devices, uses_efa
 
 HUMMING_ACTIVATIONS: Final = '{"dtype":"float8e4m3"}'
 """Without it humming computes W4A16 unless the checkpoint itself declares 8-bit activations."""
@@ -69,9 +69,6 @@ def plan_role(
     service_account: str,
 ) -> WorkerPlan:
     """The engines of `role`. Everything given must have been judged by `plan.serving` before."""
-    efa = (
-        max(1, nodes.efa_interfaces * settings.tensor_parallel // nodes.gpus) if uses_efa(pair.transfer_backend) else 0
-    )
     return WorkerPlan(
         identity=identity,
         role=role,
@@ -83,7 +80,7 @@ def plan_role(
         node_class=nodes.node_class,
         zone_id=zone_id,
         gpus=settings.tensor_parallel,
-        efa_interfaces=efa,
+        efa_interfaces=efa_devices(pair.transfer_backend, nodes, settings.tensor_parallel),
         cpu=settings.cpu,
         memory_gib=settings.memory,
         shared_memory_gib=settings.shared_memory,

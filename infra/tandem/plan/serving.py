@@ -19,7 +19,7 @@ from tandem.plan.manifests import Manifest
 from tandem.plan.pods import ENGINE_ACCOUNT, GATEWAY, GATEWAY_ACCOUNT, Identity
 from tandem.plan.roles import WorkerPlan, plan_role
 from tandem.plan.site import ClassNodes, ServingSite
-from tandem.plan.transfer import TransferPlan, plan_transfer, uses_efa
+from tandem.plan.transfer import TransferPlan, efa_devices, plan_transfer, uses_efa
 from tandem.units import BYTES_PER_GIB
 
 SYSTEM_SHARE: Final = 0.92
@@ -240,12 +240,8 @@ def _cluster_faults(stack: ServingStack, role: Role, site: ServingSite, at: str)
                 f"the cluster stack lets its {nodes.node_class} nodes grow to {nodes.nodes_max}",
                 f"Write {nodes.nodes_max} or less, or raise it in the cluster stack",
             )
-    engines, needed = 0, 0
-    for _, triple in stack.colours.present():
-        settings = triple.role(role)
-        engines += settings.replicas
-        each = _engines_per_node(triple, role, nodes)
-        needed += math.ceil(settings.replicas / each) if each else 0
+    engines = sum(triple.role(role).replicas for _, triple in stack.colours.present())
+    needed = nodes_needed(stack, role, nodes)
     if needed > cluster.max_nodes:
         yield Fault(
             f"{where}.max_nodes",
@@ -262,10 +258,21 @@ def _cluster_faults(stack: ServingStack, role: Role, site: ServingSite, at: str)
         )
 
 
+def nodes_needed(stack: ServingStack, role: Role, nodes: ClassNodes) -> int:
+    """Nodes that the engines of a role fill, all colours together; 0 for engines that fit none."""
+    needed = 0
+    for _, triple in stack.colours.present():
+        each = _engines_per_node(triple, role, nodes)
+        needed += math.ceil(triple.role(role).replicas / each) if each else 0
+    return needed
+
+
 def _engines_per_node(triple: TripleConfig, role: Role, nodes: ClassNodes) -> int:
     settings = triple.role(role)
+    devices = efa_devices(triple.pair.transfer_backend, nodes, settings.tensor_parallel)
     return min(
         nodes.gpus // settings.tensor_parallel,
+        nodes.efa_interfaces // devices if devices else nodes.gpus,
         int((nodes.vcpus - SYSTEM_CORES) / settings.cpu),
         int(nodes.memory_gib * SYSTEM_SHARE / settings.memory),
     )

@@ -36,6 +36,11 @@ def uses_efa(transfer_backend: str) -> bool:
     return transfer_backend != "mooncake_tcp"
 
 
+def efa_devices(transfer_backend: str, nodes: ClassNodes, gpus: int) -> int:
+    """EFA devices of one engine: its share of the node's, and one at least. A device belongs to one pod."""
+    return max(1, nodes.efa_interfaces * gpus // nodes.gpus) if uses_efa(transfer_backend) else 0
+
+
 def plan_transfer(pair: Pair, ends: tuple[tuple[ClassNodes, int], tuple[ClassNodes, int]]) -> TransferPlan:
     """`ends`: the nodes of prefill and of decode, each with the GPUs of one engine."""
     kv_bytes = kv_bytes_per_token(pair.model, pair.kv_cache_dtype) * pair.context_length

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tandem.config.load import parse_stack
+from tandem.config.serving import ServingStack
 from tandem.config.stack import Stack
 from tandem.plan.environment import environment_faults
 
@@ -39,3 +40,17 @@ def test_two_sites_of_an_environment_have_ranges_of_their_own() -> None:
     stacks = environment("dev") | {"dev-far-network": parse_stack(second, "x")}
     (fault,) = environment_faults(stacks)
     assert fault.where == "stacks/Pulumi.dev-far-network.yaml: tandem:stack.vpc.cidr"
+
+
+def test_engines_that_no_node_is_there_for_are_refused() -> None:
+    stacks = environment("dev")
+    serving = stacks["dev-serving"]
+    assert isinstance(serving, ServingStack)
+    triple = serving.colours.blue
+    assert triple is not None
+    # Two engines of two GPUs each would fit the node's four GPUs, but not its one EFA device.
+    prefill = triple.prefill.model_copy(update={"replicas": 2, "tensor_parallel": 2})
+    colours = serving.colours.model_copy(update={"blue": triple.model_copy(update={"prefill": prefill})})
+    (fault,) = environment_faults({**stacks, "dev-serving": serving.model_copy(update={"colours": colours})})
+    assert fault.where == "stacks/Pulumi.dev-cluster.yaml: tandem:stack.node_groups.compute.nodes"
+    assert fault.rule == "the prefill engines of dev-serving need 2 g6e.12xlarge nodes"

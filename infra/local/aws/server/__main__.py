@@ -21,6 +21,8 @@ def main() -> int:
     parser.add_argument(
         "--cluster-ca", action="append", default=[], help="REGION=FILE: the certificate authority of that address"
     )
+    parser.add_argument("--account", default="123456789012", help="the account it plays")
+    parser.add_argument("--hosted-zone", action="append", default=[], help="ID=DOMAIN: a Route 53 zone of the account")
     options = parser.parse_args()
     if os.environ.get("PYTHONHASHSEED") != "0":
         # The order of sets of strings must be the same in every life of the server; it is fixed at interpreter start.
@@ -33,11 +35,12 @@ def main() -> int:
     from local.aws.server.world import World
 
     started = time.monotonic()
-    world = World()
-    from local.aws.server import eks, sts
+    world = World(options.account)
+    from local.aws.server import eks, route53, sts
     from local.aws.server.app import LocalAws
 
     sts.install()
+    route53.install(options.account, dict(pair.split("=", 1) for pair in options.hosted_zone))
     authorities = dict(pair.split("=", 1) for pair in options.cluster_ca)
     endpoints = dict(pair.split("=", 1) for pair in options.cluster)
     eks.install({region: eks.ControlPlane(url, Path(authorities[region])) for region, url in endpoints.items()})

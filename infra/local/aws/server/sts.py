@@ -5,24 +5,26 @@ moto checks no signature, so the key alone says who calls. It lets a rehearsal a
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
-ROLE_KEY: Final = "role:"
+ROLE_KEY: Final = re.compile(r"Credential=role:(?P<role>[\w+=,.@-]{1,64})/")
 SESSION: Final = "local"
 
 
 def install() -> None:
     """Make moto's STS know such callers."""
-    from moto.sts import models
+    from moto.core.responses import ActionResult
+    from moto.sts.responses import TokenResponse
 
-    known = models.STSBackend.get_caller_identity
+    known = TokenResponse.get_caller_identity
 
-    def get_caller_identity(self: Any, access_key_id: str, region: str) -> tuple[str, str, str]:
-        if not access_key_id.startswith(ROLE_KEY):
-            identity: tuple[str, str, str] = known(self, access_key_id, region)
-            return identity
-        role = access_key_id.removeprefix(ROLE_KEY)
-        arn = f"arn:{self.partition}:sts::{self.account_id}:assumed-role/{role}/{SESSION}"
-        return f"AROALOCAL:{SESSION}", arn, self.account_id
+    def get_caller_identity(self: Any) -> Any:
+        found = ROLE_KEY.search(self.headers.get("Authorization", ""))
+        if found is None:
+            return known(self)
+        backend = self.backend
+        arn = f"arn:{backend.partition}:sts::{backend.account_id}:assumed-role/{found['role']}/{SESSION}"
+        return ActionResult({"UserId": f"AROALOCAL:{SESSION}", "Account": backend.account_id, "Arn": arn})
 
-    models.STSBackend.get_caller_identity = get_caller_identity
+    TokenResponse.get_caller_identity = get_caller_identity

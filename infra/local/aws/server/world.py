@@ -30,7 +30,7 @@ ENVIRONMENT = {
     "AWS_DEFAULT_REGION": "us-east-1",
 }
 ACCOUNT = "123456789012"
-"""The only account. A stack that allows just this one can never reach a real account."""
+"""The account where none is named. A stack that allows just this one can never reach a real account."""
 PRELOADED = [
     "ec2",
     "eks",
@@ -75,7 +75,8 @@ def _clock_class(now: Callable[[], float]) -> type[datetime.datetime]:
 class World:
     """moto's clock, random source and WSGI application. Use one in a process: moto's state is global."""
 
-    def __init__(self) -> None:
+    def __init__(self, account: str = ACCOUNT) -> None:
+        self._account = account
         os.environ.update(ENVIRONMENT)
         self._now: float | None = None
         from moto.core import base_backend, utils
@@ -117,7 +118,7 @@ class World:
         """One account: no search for the owner of an access key, which would load IAM for every partition."""
         from moto.core.responses import BaseResponse
 
-        BaseResponse.get_current_account = lambda response: ACCOUNT
+        BaseResponse.get_current_account = lambda response: self._account
 
     def _tie_key_material_to_seeds(self) -> None:
         from moto.kms import models, utils
