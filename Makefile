@@ -9,7 +9,7 @@ PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3 ; do \
 BIN := .venv/bin
 ENV ?= local
 
-.PHONY: help up down status test test-long check lint types contract format reference setup toolchain images packages clean
+.PHONY: help up down status test test-long check lint types contract format reference setup toolchain images engine packages clean
 
 help: ## Show the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -53,6 +53,9 @@ toolchain: .venv/installed ## The Pulumi engine, Kubernetes and CoreDNS, built f
 
 images: .venv/installed ## The environments of the images that run as local containers (cached)
 	@$(BIN)/python -m local.kubernetes.images build
+
+engine: .venv/installed ## The real SGLang for CPU (6.5 GB, cached), which the long tests ask
+	@$(BIN)/python -m local.kubernetes.images build sglang-cpu
 
 .venv/installed: pyproject.toml
 	@[ -n "$(PYTHON)" ] || { echo "python3: not found, or older than 3.11 - Tandem is written for 3.11 and newer. Run: apt-get install python3 python3-venv" >&2; exit 3; }

@@ -1,7 +1,7 @@
-"""Reads what the local runtime needs from a Containerfile: ENTRYPOINT, CMD, ENV, USER, WORKDIR and STOPSIGNAL of its
-last stage.
+"""Reads what the local runtime needs from a Containerfile: ENTRYPOINT, CMD, ENV, LABEL, USER, WORKDIR and STOPSIGNAL of
+its last stage.
 
-Instructions that only make layers (RUN, COPY, EXPOSE, LABEL ...) have no meaning here and are passed over.
+Instructions that only make layers (RUN, COPY, EXPOSE ...) have no meaning here and are passed over.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ class ImageConfig:
     """`USER[:GROUP]`, names or numbers; empty is root."""
     working_folder: str = "/"
     stop_signal: str = "SIGTERM"
+    labels: dict[str, str] = field(default_factory=dict)
 
 
 def read_containerfile(path: Path) -> ImageConfig:
@@ -83,6 +84,8 @@ def _apply(config: ImageConfig, word: str, rest: str, arguments: dict[str, str])
         return replace(config, command=_exec_form(rest))
     if word == "ENV":
         return replace(config, env={**config.env, **_assignments(rest, known)})
+    if word == "LABEL":
+        return replace(config, labels={**config.labels, **_assignments(rest, known)})
     if word == "USER":
         return replace(config, user=_expand(rest, known))
     if word == "WORKDIR":

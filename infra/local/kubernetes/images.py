@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from tandem.errors import ConfigError, Fault, MissingTool, TandemError
 from toolchain.paths import cache_root
@@ -27,6 +28,13 @@ from local.records import read_record, write_record
 
 VENV_IN_CONTAINER = Path("/opt/venv")
 APP_IN_CONTAINER = Path("/opt/app")
+REQUIREMENTS: Final[dict[str, tuple[str, ...]]] = {
+    "requirements.txt": (),
+    "requirements-no-deps.txt": ("--no-deps",),
+}
+"""Files that say what is in an image's environment, in the order of installation, and how pip takes each."""
+ON_DEMAND: Final = ("dev.tandem.build", "on-demand")
+"""Label of an image that is only built where it is named: it is large."""
 BUILD_COMMAND = "python -m local.kubernetes.images build"
 _RECORD = "environment.json"
 """Written last into an environment's folder: where it is, the environment is whole."""
@@ -60,6 +68,12 @@ class Image:
     @property
     def built(self) -> bool:
         return (self.environment / _RECORD).exists()
+
+    @property
+    def on_demand(self) -> bool:
+        """Whether it is only built by name."""
+        label, value = ON_DEMAND
+        return self.config.labels.get(label) == value
 
     @property
     def size_bytes(self) -> int:
@@ -101,7 +115,7 @@ class Images:
             raise UnknownImage(
                 f"{self.folder}: no image {name} - only folders there can be run; there are: {have}. Correct the name."
             )
-        requirements = _read(folder / "requirements.txt")
+        requirements = b"\0".join(_read(folder / name) for name in REQUIREMENTS)
         digest = hashlib.sha256(b"\0".join((name.encode(), file.read_bytes(), requirements))).hexdigest()
         key = environment_key(requirements)
         return Image(name, folder, read_containerfile(file), self._cache / f"{name}-{key}", f"sha256:{digest}")
@@ -165,17 +179,11 @@ def build(image: Image, say: Callable[[str], None]) -> None:
         say(f"{image.name}: building its environment")
         venv = scratch / "venv"
         _run([sys.executable, "-m", "venv", "--without-pip", str(venv)], image, say)
-        requirements = image.folder / "requirements.txt"
-        if requirements.is_file():
-            options = [
-                "--disable-pip-version-check",
-                "--no-input",
-                "--no-warn-script-location",
-                "--progress-bar",
-                "off",
-            ]
-            pip = [sys.executable, "-m", "pip", "--python", str(venv / "bin" / "python")]
-            _run([*pip, "install", *options, "-r", str(requirements)], image, say)
+        options = ["--disable-pip-version-check", "--no-input", "--no-warn-script-location", "--progress-bar", "off"]
+        pip = [sys.executable, "-m", "pip", "--python", str(venv / "bin" / "python")]
+        for file, how in REQUIREMENTS.items():
+            if (image.folder / file).is_file():
+                _run([*pip, "install", *options, *how, "-r", str(image.folder / file)], image, say)
         _relocate(venv)
         size = sum(path.lstat().st_size for path in venv.rglob("*"))
         write_record(scratch / _RECORD, {"bytes": size, "system_paths": _python_paths(venv)})
@@ -234,7 +242,7 @@ def _read(path: Path) -> bytes:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """`build [NAME ...]` builds what is missing; `list` shows what there is. Returns the exit code."""
+    """`build [NAME ...]` builds what is missing, large images only by name; `list` shows what there is. Returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m local.kubernetes.images", description=main.__doc__)
     parser.add_argument("action", choices=("build", "list"))
     parser.add_argument("names", nargs="*", help="images; all if none is given")
@@ -250,6 +258,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 str(images.folder), "", "holds no folder with a Containerfile", "Name the right folder with --images"
             )
             raise ConfigError([fault])
+        if given.action == "build" and not given.names:
+            chosen = [image for image in chosen if not image.on_demand]
         for image in chosen:
             if given.action == "build":
                 build(image, lambda line: print(line, flush=True))

@@ -58,10 +58,10 @@ def _plan(name: str, stack: Stack, stacks: Mapping[str, Stack]) -> None:
             cidr = network.vpc.cidr
             plan_cluster(stack, zones=network.zones, kv_zone_id=network.kv_zone, vpc_cidr=cidr, at=at)
         case ServingStack():
-            plan_serving(stack, _site(stack, stacks), at)
+            plan_serving(stack, serving_site(stack, stacks), at)
 
 
-def _site(stack: ServingStack, stacks: Mapping[str, Stack]) -> ServingSite:
+def serving_site(stack: ServingStack, stacks: Mapping[str, Stack]) -> ServingSite:
     """What the serving stack will read, but for what only AWS can know."""
     network = _used(NetworkStack, stack, stacks)
     registry = plan_registry(_used(RegistryStack, stack, stacks))

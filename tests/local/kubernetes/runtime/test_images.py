@@ -137,6 +137,21 @@ def test_other_requirements_are_another_environment(tmp_path: Path) -> None:
     assert before.id != after.id
 
 
+def test_a_large_image_is_only_built_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _definition(tmp_path, "large", "no-such @ file:///no/such/folder\n")
+    with (tmp_path / "large" / "Containerfile").open("a") as file:
+        file.write("LABEL dev.tandem.build=on-demand\n")
+    assert images_module.main(["build", "--images", str(tmp_path)]) == 0
+    assert images_module.main(["build", "large", "--images", str(tmp_path)]) != 0
+    assert "requirements" in capsys.readouterr().err
+
+
+def test_what_is_installed_without_its_dependencies_is_a_part_of_the_environment_too(tmp_path: Path) -> None:
+    before = _definition(tmp_path, "a", "").load("a")
+    (tmp_path / "a" / "requirements-no-deps.txt").write_text("click\n")
+    assert _definition(tmp_path, "a", "").load("a").environment != before.environment
+
+
 def test_the_command_lists_images_and_names_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _definition(tmp_path, "a")
     assert images_module.main(["list", "--images", str(tmp_path)]) == 0
