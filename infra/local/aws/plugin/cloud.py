@@ -36,6 +36,10 @@ def is_missing(error: BaseException) -> bool:
     return code is not None and _MISSING.search(code) is not None
 
 
+class Rejected(Exception):
+    """AWS refused in the text of an answer, not by an error."""
+
+
 class Unfinished(Exception):
     """The object exists, but something after its creation failed; the engine keeps it and shows the reason."""
 
@@ -49,6 +53,8 @@ class Session:
     region: str
     default_tags: dict[str, str] = field(default_factory=dict)
     partition: str = "aws"
+    cancelled: threading.Event = field(default_factory=threading.Event)
+    """Set when the engine wants to end: nobody waits any longer."""
     _clients: dict[tuple[str, str], Any] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _botocore: Any = None
@@ -118,7 +124,7 @@ class Cloud:
             raise
 
     def until_free(self, call: Callable[..., Any], **arguments: Any) -> None:
-        """Delete: fine when already gone, retried while something still depends on it."""
+        """Delete: fine when already gone, tried again while something still depends on it. AWS offers no event to wait for."""
         deadline = time.monotonic() + BUSY_TIMEOUT_SECONDS
         while True:
             try:
@@ -129,15 +135,8 @@ class Cloud:
                     return
                 if error_code(error) not in _BUSY or time.monotonic() > deadline:
                     raise
-                time.sleep(POLL_SECONDS)
-
-    def wait(self, what: str, ready: Callable[[], bool], timeout_seconds: float) -> None:
-        """Poll until `ready`; Unfinished when it is not in time. AWS offers no event to wait for."""
-        deadline = time.monotonic() + timeout_seconds
-        while not ready():
-            if time.monotonic() > deadline:
-                raise Unfinished(f"{what}: not ready after {timeout_seconds:.0f} s")
-            time.sleep(POLL_SECONDS)
+                if self.session.cancelled.wait(POLL_SECONDS):
+                    raise
 
     def recorded(self, kind: str, name: str) -> dict[str, Any] | None:
         """The record of (type, id), or None."""

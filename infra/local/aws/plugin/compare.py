@@ -90,7 +90,11 @@ def settle(known: Any, observed: Any) -> Any:
     So a policy keeps the program's formatting and a set the program's order, and only a real change shows.
     """
     if isinstance(known, dict) and isinstance(observed, dict):
-        settled = {key: settle(known[key], observed[key]) for key in known if key in observed}
+        settled = {
+            key: settle(value, observed[key]) if key in observed else value
+            for key, value in known.items()
+            if key in observed or is_empty(value)
+        }
         return {**settled, **{key: value for key, value in observed.items() if key not in known}}
     if isinstance(known, list) and isinstance(observed, list):
         matched = pairs(known, observed)

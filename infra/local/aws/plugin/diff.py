@@ -74,13 +74,20 @@ class _Compared:
 
     def _absent(self, path: str, state: Any, old: Any, new: Any) -> None:
         name = _INDEX.sub("", path)
-        if is_empty(state) or same(self.schema.default(name), state):
+        if is_empty(state):
+            return
+        if isinstance(new, bool | int | float):
+            # "Off" and "none" are values where the state says otherwise, whatever the default is.
+            self.found.changes[path] = "update"
+            return
+        if same(self.schema.default(name), state):
             return
         if new is not None and is_empty(new) and not is_empty(old):
             # The program says "empty" where it said something before.
             self.found.changes[path] = "delete" if isinstance(state, list | dict) else "update"
             return
-        filled_in = name in self.schema.optional_computed or name.partition(".")[0] in self.schema.computed
+        computed = {name, name.partition(".")[0]} & set(self.schema.computed)
+        filled_in = computed or name in self.schema.optional_computed
         # Inside a block only what the program once gave can be missing: the rest was filled in by AWS.
         if not filled_in and ("." not in name or not is_empty(old)):
             self.found.changes[path] = "delete"

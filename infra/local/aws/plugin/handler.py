@@ -20,10 +20,8 @@ class Handler:
     """botocore name of the service."""
     ordered: ClassVar[frozenset[str]] = frozenset()
     """Lists whose order counts."""
-    unkept: ClassVar[tuple[str, ...]] = ()
-    """Inputs that moto takes and forgets. They are recorded beside it, so that a refresh does not lose them."""
-    simulated: ClassVar[str | None] = None
-    """For recorded-only types: why. Shown in the output `__simulated`."""
+    tagged_at_creation: ClassVar[bool] = True
+    """Does `create` set the tags? If not, they are set once the object exists."""
 
     def client(self, cloud: Cloud) -> Any:
         return cloud.client(self.service)
@@ -46,8 +44,8 @@ class Handler:
     def read(self, cloud: Cloud, name: str, known: Properties) -> Properties | None:
         """The object as it is, or None when it is gone.
 
-        A key with an empty value says that the object has none; a key left out says that it cannot be read, and keeps
-        what is `known`.
+        An input with an empty value says that the object has none. One left out says that moto does not keep it: it is
+        recorded beside moto, so that a refresh or an import does not lose it. Outputs left out stay as they are `known`.
         """
         raise NotImplementedError
 
@@ -82,6 +80,8 @@ class RecordedHandler(Handler):
     """A type that moto lacks: kept as asked for in the local cloud's store, and said to be simulated."""
 
     service = "none"
+    simulated: ClassVar[str]
+    """Why. Shown in the output `__simulated`."""
 
     def identity(self, cloud: Cloud, inputs: Properties) -> str:
         """The id, from the inputs."""

@@ -7,7 +7,6 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Callable
 from typing import Any
 
 import grpc
@@ -16,7 +15,7 @@ from google.rpc import status_pb2
 from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc
 
 from local.aws.plugin import endpoint, invokes, registry, schema
-from local.aws.plugin.cloud import Cloud, Session, Unfinished, error_code
+from local.aws.plugin.cloud import Cloud, Rejected, Session, Unfinished, error_code
 from local.aws.plugin.compare import is_empty, same
 from local.aws.plugin.diff import Difference, difference, ignored
 from local.aws.plugin.handler import AlreadyExists, Handler, Properties
@@ -43,8 +42,7 @@ _AUTONAMING_ENFORCED = provider_pb2.CheckRequest.AutonamingOptions.ENFORCE
 class Provider(provider_pb2_grpc.ResourceProviderServicer):
     """The aws provider of one engine run."""
 
-    def __init__(self, stop: Callable[[], None] = lambda: None) -> None:
-        self._stop = stop
+    def __init__(self) -> None:
         self._session: Session | None = None
 
     # ---- the provider itself
@@ -53,7 +51,9 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
         return plugin_pb2.PluginInfo(version=VERSION)
 
     def Cancel(self, request: Any, context: Any) -> Any:
-        self._stop()
+        # Calls under way end by themselves, with what they made; only waiting is cut short.
+        if self._session is not None:
+            self._session.cancelled.set()
         return empty_pb2.Empty()
 
     def CheckConfig(self, request: Any, context: Any) -> Any:
@@ -136,18 +136,7 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
             wanted["tagsAll"] = all_tags(session.default_tags, inputs.get("tags"))
         with _Reported(context, request.urn, "create"):
             name = handler.create(cloud, wanted)
-            reasons = []
-            try:
-                _record_unkept(handler, cloud, name, wanted)
-                handler.finish(cloud, name, wanted)
-            except Exception as error:  # noqa: BLE001 - whatever it is, the object exists and the engine must know its id
-                reasons.append(_sentence(error))
-            known = visible(inputs)
-            try:
-                state = observe(handler, of_type, cloud, name, known) or known
-            except Exception as error:  # noqa: BLE001 - as above
-                state = known
-                reasons.append(_sentence(error))
+            state, reasons = _finished(handler, of_type, cloud, name, wanted, visible(inputs))
         made = to_struct(mark_secrets(of_type, state, marked))
         if reasons:
             _abort_unfinished(context, request.urn, name, made, request.properties, reasons)
@@ -204,9 +193,8 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
                 handler.set_tags(cloud, request.id, state, remove, tags)
             if changed:
                 handler.update(cloud, request.id, state, wanted, changed)
-            _record_unkept(handler, cloud, request.id, wanted)
             known = _known_after_update(of_type, state, news, changed)
-            observed = observe(handler, of_type, cloud, request.id, known)
+            observed = observe(handler, of_type, cloud, request.id, known, wanted)
             if observed is None:
                 raise Unfinished("it is gone. Run `pulumi refresh`, then update again")
         return provider_pb2.UpdateResponse(properties=to_struct(mark_secrets(of_type, observed, marked)))
@@ -217,8 +205,7 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
         cloud = self._cloud(state)
         with _Reported(context, request.urn, "delete"):
             handler.delete(cloud, request.id, state)
-            if handler.unkept:
-                cloud.forget(handler.type, request.id)
+            cloud.forget(handler.type, request.id)
         return empty_pb2.Empty()
 
     # ---- functions
@@ -303,7 +290,9 @@ class _Reported:
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if error is None or not isinstance(error, Exception):
             return
-        if error_code(error) is None and not isinstance(error, Unfinished | AlreadyExists | endpoint.Refused):
+        if error_code(error) is None and not isinstance(
+            error, Unfinished | Rejected | AlreadyExists | endpoint.Refused
+        ):
             # Not AWS speaking but a fault of the stand-in: the trace goes to the engine's log.
             traceback.print_exception(error, file=sys.stderr)
         self._context.abort(grpc.StatusCode.UNKNOWN, f"{self._verb} {_short(self._urn)}: {_sentence(error)}")
@@ -421,10 +410,25 @@ def _diff_response(of_type: ResourceSchema, found: Difference, news: Properties)
     )
 
 
-def _record_unkept(handler: Handler, cloud: Cloud, name: str, wanted: Properties) -> None:
-    kept = {key: wanted[key] for key in handler.unkept if not is_empty(wanted.get(key))}
-    if kept or (handler.unkept and cloud.recorded(handler.type, name) is not None):
-        cloud.record(handler.type, name, kept, whole=False)
+def _finished(
+    handler: Handler, of_type: ResourceSchema, cloud: Cloud, name: str, wanted: Properties, known: Properties
+) -> tuple[Properties, list[str]]:
+    """State of a new object after all that follows its creation, and what failed of that.
+
+    Whatever failed, the object exists: the engine must learn its id.
+    """
+    state, reasons = known, []
+    try:
+        if not handler.tagged_at_creation and wanted.get("tagsAll"):
+            handler.set_tags(cloud, name, {}, [], wanted["tagsAll"])
+        handler.finish(cloud, name, wanted)
+    except Exception as error:  # noqa: BLE001 - see above
+        reasons.append(_sentence(error))
+    try:
+        state = observe(handler, of_type, cloud, name, known, wanted) or known
+    except Exception as error:  # noqa: BLE001 - see above
+        reasons.append(_sentence(error))
+    return state, reasons
 
 
 def _abort_unfinished(context: Any, urn: str, name: str, outputs: Any, inputs: Any, reasons: list[str]) -> None:
@@ -446,13 +450,19 @@ def _without_region(name: str, of_type: ResourceSchema) -> tuple[str, str | None
 
 def _inputs_of(of_type: ResourceSchema, state: Properties) -> Properties:
     """Inputs that a program would write for an imported resource."""
-    inputs = {
-        name: state[name]
-        for name in of_type.inputs
-        if name in state and not is_empty(state[name]) and name not in of_type.computed
-    }
-    inputs["__defaults"] = []
-    return inputs
+    given = {name: state[name] for name in of_type.inputs if name in state and not is_empty(state[name])}
+    inputs: Properties = _without(given, [path.split(".") for path in of_type.computed])
+    return {**inputs, "__defaults": []}
+
+
+def _without(value: Any, paths: list[list[str]]) -> Any:
+    """The value without what lies at the paths, in every item of a list."""
+    if isinstance(value, list):
+        return [_without(item, paths) for item in value]
+    if not isinstance(value, dict):
+        return value
+    below = {key: [path[1:] for path in paths if path[0] == key] for key in value}
+    return {key: _without(item, below[key]) for key, item in value.items() if [] not in below[key]}
 
 
 def _drifted_inputs(old_inputs: Properties, observed: Properties) -> Properties:

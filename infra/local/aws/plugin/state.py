@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from local.aws.plugin.cloud import Cloud
-from local.aws.plugin.compare import is_empty, settle
-from local.aws.plugin.handler import Handler, Properties
+from local.aws.plugin.compare import is_empty, same, settle
+from local.aws.plugin.handler import Handler, Properties, RecordedHandler
 from local.aws.plugin.schema import ResourceSchema
 from local.aws.plugin.wire import UNKNOWN, Secret, has_secret, plain
 
@@ -32,14 +32,23 @@ def with_texts(schema: ResourceSchema, inputs: Properties) -> Properties:
     }
 
 
-def observe(handler: Handler, schema: ResourceSchema, cloud: Cloud, name: str, known: Properties) -> Properties | None:
-    """The state of resource `name` as it is now, written the way `known` writes it; None when it is gone."""
+def observe(
+    handler: Handler,
+    schema: ResourceSchema,
+    cloud: Cloud,
+    name: str,
+    known: Properties,
+    wanted: Properties | None = None,
+) -> Properties | None:
+    """The state of resource `name` as it is now, written the way `known` writes it; None when it is gone.
+
+    `wanted`, after a creation or an update, are the inputs that were asked for: what moto does not keep of them is recorded.
+    """
     observed = handler.read(cloud, name, known)
     if observed is None:
         return None
-    if handler.unkept:
-        record = cloud.recorded(handler.type, name) or {"outputs": {}}
-        observed.update({key: record["outputs"].get(key) for key in handler.unkept})
+    if not isinstance(handler, RecordedHandler):
+        observed.update(_beside_moto(handler, schema, cloud, name, observed, wanted))
     if "tagsAll" in observed or (schema.takes_tags and "tags" in observed):
         split_tags(observed, cloud.session.default_tags, known.get("tags") or {})
     if schema.regional:
@@ -55,6 +64,30 @@ def observe(handler: Handler, schema: ResourceSchema, cloud: Cloud, name: str, k
         else:
             state[key] = settle(known[key], value) if key in known else value
     return state
+
+
+def _beside_moto(
+    handler: Handler,
+    schema: ResourceSchema,
+    cloud: Cloud,
+    name: str,
+    observed: Properties,
+    wanted: Properties | None,
+) -> Properties:
+    """Every input that the handler cannot read from moto: as recorded, or None."""
+    inputs = {*schema.inputs, "tagsAll"} if schema.takes_tags else set(schema.inputs)
+    unread = inputs - {*observed, "tags", "region"}
+    before = cloud.recorded(handler.type, name)
+    kept: Properties = (before or {"outputs": {}})["outputs"]
+    if wanted is not None:
+        given = {key: wanted[key] for key in sorted(unread) if wanted.get(key) is not None}
+        kept = {
+            key: value for key, value in given.items() if not (is_empty(value) and same(value, schema.default(key)))
+        }
+        if kept or before is not None:
+            cloud.record(handler.type, name, kept, whole=False)
+    said = f"recorded only: {', '.join(sorted(kept))}" if kept else observed.get("__simulated")
+    return {**{key: kept.get(key) for key in unread}, "__simulated": said}
 
 
 def split_tags(observed: Properties, defaults: dict[str, str], own: dict[str, str]) -> None:
@@ -87,4 +120,7 @@ def mark_secrets(schema: ResourceSchema, state: Properties, *sources: Properties
     secret = set(schema.sensitive)
     for source in sources:
         secret.update(key for key, value in source.items() if has_secret(value))
+    if "tags" in secret:
+        # All tags hold the own ones.
+        secret.add("tagsAll")
     return {key: Secret(value) if key in secret and value is not None else value for key, value in state.items()}

@@ -36,13 +36,15 @@ def main() -> int:
 
     started = time.monotonic()
     world = World(options.account)
-    from local.aws.server import eks, route53, sts
+    from local.aws.server import budgets, eks, eks_versions, route53, security_groups, sts
     from local.aws.server.app import LocalAws
 
     sts.install()
     route53.install(options.account, dict(pair.split("=", 1) for pair in options.hosted_zone))
     authorities = dict(pair.split("=", 1) for pair in options.cluster_ca)
     endpoints = dict(pair.split("=", 1) for pair in options.cluster)
+    for addition in (eks_versions, security_groups, budgets):
+        addition.install()
     eks.install({region: eks.ControlPlane(url, Path(authorities[region])) for region, url in endpoints.items()})
     app = LocalAws(world, Journal(options.journal), RecordedStore(options.journal.parent / "aws-recorded.json"))
     try:

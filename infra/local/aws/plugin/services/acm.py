@@ -10,20 +10,16 @@ from local.aws.plugin.tags import as_pairs, from_pairs
 class Certificate(Handler):
     type = "aws:acm/certificate:Certificate"
     service = "acm"
-    unkept = ("keyAlgorithm", "options", "validationMethod")
+    tagged_at_creation = False
 
     def create(self, cloud: Cloud, inputs: Properties) -> str:
-        others = (
-            {"SubjectAlternativeNames": inputs["subjectAlternativeNames"]}
-            if inputs.get("subjectAlternativeNames")
-            else {}
-        )
+        others = inputs.get("subjectAlternativeNames")
         made = self.client(cloud).request_certificate(
-            DomainName=inputs["domainName"], ValidationMethod=inputs.get("validationMethod") or "DNS", **others
-        )["CertificateArn"]
-        if inputs.get("tagsAll"):
-            self.client(cloud).add_tags_to_certificate(CertificateArn=made, Tags=as_pairs(inputs["tagsAll"]))
-        return str(made)
+            DomainName=inputs["domainName"],
+            ValidationMethod=inputs.get("validationMethod") or "DNS",
+            **({"SubjectAlternativeNames": others} if others else {}),
+        )
+        return str(made["CertificateArn"])
 
     def replaces(self, state: Properties, inputs: Properties, paths: frozenset[str]) -> dict[str, bool]:
         return dict.fromkeys(("domainName", "subjectAlternativeNames"), state.get("type") != "IMPORTED")
@@ -70,7 +66,6 @@ class CertificateValidation(Handler):
 
     type = "aws:acm/certificateValidation:CertificateValidation"
     service = "acm"
-    simulated = "nobody validates certificates here"
 
     def create(self, cloud: Cloud, inputs: Properties) -> str:
         return str(inputs["certificateArn"])
@@ -79,7 +74,7 @@ class CertificateValidation(Handler):
         arn = known.get("certificateArn") or name
         if cloud.found(self.client(cloud).describe_certificate, CertificateArn=arn) is None:
             return None
-        return {"certificateArn": arn}
+        return {"certificateArn": arn, "__simulated": "nobody validates certificates here"}
 
     def delete(self, cloud: Cloud, name: str, state: Properties) -> None:
         return None

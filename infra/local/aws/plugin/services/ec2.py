@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import zlib
 from typing import Any, ClassVar
 
-from local.aws.plugin.cloud import Cloud
+from local.aws.plugin.cloud import Cloud, Rejected, Unfinished
 from local.aws.plugin.handler import Handler, Properties, RecordedHandler
 from local.aws.plugin.schema import Failure, ResourceSchema, shaped
 from local.aws.plugin.tags import as_pairs, from_pairs
@@ -15,12 +16,7 @@ class Ec2Handler(Handler):
     """What EC2 objects have in common: ids, and tags set by id."""
 
     service = "ec2"
-
-    def tag(self, cloud: Cloud, name: str, inputs: Properties) -> str:
-        """Tags a new object and gives its id."""
-        if inputs.get("tagsAll"):
-            self.client(cloud).create_tags(Resources=[name], Tags=as_pairs(inputs["tagsAll"]))
-        return name
+    tagged_at_creation = False
 
     def set_tags(self, cloud: Cloud, name: str, state: Properties, remove: list[str], tags: dict[str, str]) -> None:
         client = self.client(cloud)
@@ -48,7 +44,7 @@ class Vpc(Ec2Handler):
         made = self.client(cloud).create_vpc(
             CidrBlock=inputs["cidrBlock"], InstanceTenancy=inputs.get("instanceTenancy") or "default"
         )["Vpc"]
-        return self.tag(cloud, made["VpcId"], inputs)
+        return str(made["VpcId"])
 
     def finish(self, cloud: Cloud, name: str, inputs: Properties) -> None:
         self._dns(cloud, name, inputs)
@@ -106,7 +102,6 @@ class Vpc(Ec2Handler):
 
 class Subnet(Ec2Handler):
     type = "aws:ec2/subnet:Subnet"
-    unkept = ("privateDnsHostnameTypeOnLaunch", "enableResourceNameDnsARecordOnLaunch")
 
     def create(self, cloud: Cloud, inputs: Properties) -> str:
         zone = {
@@ -115,7 +110,7 @@ class Subnet(Ec2Handler):
             if inputs.get(key)
         }
         made = self.client(cloud).create_subnet(VpcId=inputs["vpcId"], CidrBlock=inputs["cidrBlock"], **zone)["Subnet"]
-        return self.tag(cloud, made["SubnetId"], inputs)
+        return str(made["SubnetId"])
 
     def finish(self, cloud: Cloud, name: str, inputs: Properties) -> None:
         self.update(cloud, name, {}, inputs, frozenset({"mapPublicIpOnLaunch"}))
@@ -149,7 +144,7 @@ class InternetGateway(Ec2Handler):
 
     def create(self, cloud: Cloud, inputs: Properties) -> str:
         made = self.client(cloud).create_internet_gateway()["InternetGateway"]["InternetGatewayId"]
-        return self.tag(cloud, made, inputs)
+        return str(made)
 
     def finish(self, cloud: Cloud, name: str, inputs: Properties) -> None:
         if inputs.get("vpcId"):
@@ -188,7 +183,7 @@ class Eip(Ec2Handler):
 
     def create(self, cloud: Cloud, inputs: Properties) -> str:
         made = self.client(cloud).allocate_address(Domain=inputs.get("domain") or "vpc")["AllocationId"]
-        return self.tag(cloud, made, inputs)
+        return str(made)
 
     def read(self, cloud: Cloud, name: str, known: Properties) -> Properties | None:
         found = self.first(cloud, "describe_addresses", "Addresses", AllocationIds=[name])
@@ -214,7 +209,7 @@ class NatGateway(Ec2Handler):
         if inputs.get("allocationId"):
             arguments["AllocationId"] = inputs["allocationId"]
         made = self.client(cloud).create_nat_gateway(SubnetId=inputs["subnetId"], **arguments)["NatGateway"]
-        return self.tag(cloud, made["NatGatewayId"], inputs)
+        return str(made["NatGatewayId"])
 
     def read(self, cloud: Cloud, name: str, known: Properties) -> Properties | None:
         found = self.first(cloud, "describe_nat_gateways", "NatGateways", NatGatewayIds=[name])
@@ -242,6 +237,12 @@ TARGETS = {
     "transitGatewayId": "TransitGatewayId",
 }
 """Where a route leads: wire name -> AWS's."""
+DESTINATIONS = {
+    "destinationCidrBlock": "DestinationCidrBlock",
+    "destinationIpv6CidrBlock": "DestinationIpv6CidrBlock",
+    "destinationPrefixListId": "DestinationPrefixListId",
+}
+"""For whom a route is; it has just one."""
 
 
 class RouteTable(Ec2Handler):
@@ -252,7 +253,7 @@ class RouteTable(Ec2Handler):
 
     def create(self, cloud: Cloud, inputs: Properties) -> str:
         made = self.client(cloud).create_route_table(VpcId=inputs["vpcId"])["RouteTable"]["RouteTableId"]
-        return self.tag(cloud, made, inputs)
+        return str(made)
 
     def read(self, cloud: Cloud, name: str, known: Properties) -> Properties | None:
         found = self.first(cloud, "describe_route_tables", "RouteTables", RouteTableIds=[name])
@@ -273,69 +274,97 @@ class RouteTable(Ec2Handler):
 class Route(Ec2Handler):
     type = "aws:ec2/route:Route"
 
-    def _arguments(self, inputs: Properties) -> dict[str, Any]:
-        target = {wire: inputs[key] for key, wire in TARGETS.items() if inputs.get(key)}
-        return {
-            "RouteTableId": inputs["routeTableId"],
-            "DestinationCidrBlock": inputs["destinationCidrBlock"],
-            **target,
-        }
+    def check(self, inputs: Properties) -> list[Failure]:
+        given = [key for key in DESTINATIONS if inputs.get(key)]
+        if len(given) == 1:
+            return []
+        return [Failure(next(iter(DESTINATIONS)), f"a route has one of {', '.join(DESTINATIONS)}. Give just one.")]
 
     def create(self, cloud: Cloud, inputs: Properties) -> str:
-        self.client(cloud).create_route(**self._arguments(inputs))
-        return f"r-{inputs['routeTableId']}|{inputs['destinationCidrBlock']}"
+        self.client(cloud).create_route(**_route(inputs, TARGETS))
+        return _route_id(inputs["routeTableId"], _destination(inputs))
 
     def update(self, cloud: Cloud, name: str, state: Properties, inputs: Properties, changed: frozenset[str]) -> None:
-        self.client(cloud).replace_route(**self._arguments(inputs))
+        self.client(cloud).replace_route(**_route(inputs, TARGETS))
 
     def imported(self, cloud: Cloud, name: str) -> tuple[str, Properties]:
         table, _, destination = name.partition("_")
-        return f"r-{table}|{destination}", {"routeTableId": table, "destinationCidrBlock": destination}
+        kind = "destinationPrefixListId" if destination.startswith("pl-") else "destinationCidrBlock"
+        kind = "destinationIpv6CidrBlock" if ":" in destination else kind
+        return _route_id(table, destination), {"routeTableId": table, kind: destination}
 
     def read(self, cloud: Cloud, name: str, known: Properties) -> Properties | None:
-        table, destination = known["routeTableId"], known["destinationCidrBlock"]
+        table = known["routeTableId"]
         found = self.first(cloud, "describe_route_tables", "RouteTables", RouteTableIds=[table])
-        routes = (found or {}).get("Routes", ())
-        route = next((r for r in routes if r.get("DestinationCidrBlock") == destination), None)
-        if route is None:
+        wanted = _route(known, {})
+        routes = [r for r in (found or {}).get("Routes", ()) if {**r, "RouteTableId": table}.items() >= wanted.items()]
+        if not routes:
             return None
+        route = routes[0]
         return {
             "routeTableId": table,
-            "destinationCidrBlock": destination,
-            **{key: route.get(wire, "") for key, wire in TARGETS.items()},
+            **{key: route.get(wire, "") for key, wire in {**DESTINATIONS, **TARGETS}.items()},
             "origin": route.get("Origin", ""),
             "state": route.get("State", ""),
         }
 
     def delete(self, cloud: Cloud, name: str, state: Properties) -> None:
-        cloud.until_free(
-            self.client(cloud).delete_route,
-            RouteTableId=state["routeTableId"],
-            DestinationCidrBlock=state["destinationCidrBlock"],
-        )
+        cloud.until_free(self.client(cloud).delete_route, **_route(state, {}))
+
+
+def _route(inputs: Properties, targets: dict[str, str]) -> dict[str, Any]:
+    """A route as EC2's calls name it: table, destination and, of these kinds, the target."""
+    names = {"routeTableId": "RouteTableId", **DESTINATIONS, **targets}
+    return {wire: inputs[key] for key, wire in names.items() if inputs.get(key)}
+
+
+def _destination(inputs: Properties) -> str:
+    return str(next(inputs[key] for key in DESTINATIONS if inputs.get(key)))
+
+
+def _route_id(table: str, destination: str) -> str:
+    """As the real provider makes it up: EC2 gives routes no id."""
+    return f"r-{table}{zlib.crc32(destination.encode())}"
+
+
+ASSOCIATED = {"subnetId": "SubnetId", "gatewayId": "GatewayId"}
+"""What a route table is associated with: wire name -> AWS's."""
 
 
 class RouteTableAssociation(Ec2Handler):
     type = "aws:ec2/routeTableAssociation:RouteTableAssociation"
 
     def create(self, cloud: Cloud, inputs: Properties) -> str:
-        ends = {
-            wire: inputs[key] for key, wire in (("subnetId", "SubnetId"), ("gatewayId", "GatewayId")) if inputs.get(key)
-        }
+        ends = {wire: inputs[key] for key, wire in ASSOCIATED.items() if inputs.get(key)}
         made = self.client(cloud).associate_route_table(RouteTableId=inputs["routeTableId"], **ends)
         return str(made["AssociationId"])
 
     def update(self, cloud: Cloud, name: str, state: Properties, inputs: Properties, changed: frozenset[str]) -> None:
-        self.client(cloud).replace_route_table_association(AssociationId=name, RouteTableId=inputs["routeTableId"])
+        found = self._find(cloud, name, state)
+        if found is None:
+            raise Unfinished("it is gone. Run `pulumi refresh`, then update again")
+        self.client(cloud).replace_route_table_association(
+            AssociationId=found["RouteTableAssociationId"], RouteTableId=inputs["routeTableId"]
+        )
 
-    def read(self, cloud: Cloud, name: str, known: Properties) -> Properties | None:
-        # By subnet where it is known: a replaced association has another id, and is still this one.
+    def _find(self, cloud: Cloud, name: str, known: Properties) -> Any:
+        """By its end where that is known: a change in place gave the association another id, and it is still this one."""
+        ends = {wire: known[key] for key, wire in ASSOCIATED.items() if known.get(key)}
+        wanted = ends or {"RouteTableAssociationId": name}
         for table in self.client(cloud).describe_route_tables()["RouteTables"]:
             for found in table.get("Associations", ()):
-                same_subnet = known.get("subnetId") and found.get("SubnetId") == known["subnetId"]
-                if found["RouteTableAssociationId"] == name or same_subnet:
-                    return {"routeTableId": table["RouteTableId"], "subnetId": found.get("SubnetId", "")}
+                if found.items() >= wanted.items():
+                    return {**found, "RouteTableId": table["RouteTableId"]}
         return None
+
+    def read(self, cloud: Cloud, name: str, known: Properties) -> Properties | None:
+        found = self._find(cloud, name, known)
+        if found is None:
+            return None
+        return {
+            "routeTableId": found["RouteTableId"],
+            **{key: found.get(wire, "") for key, wire in ASSOCIATED.items()},
+        }
 
     def imported(self, cloud: Cloud, name: str) -> tuple[str, Properties]:
         subnet, _, table = name.partition("/")
@@ -345,28 +374,29 @@ class RouteTableAssociation(Ec2Handler):
         return name, {}
 
     def delete(self, cloud: Cloud, name: str, state: Properties) -> None:
-        cloud.until_free(self.client(cloud).disassociate_route_table, AssociationId=name)
+        found = self._find(cloud, name, state)
+        if found is not None:
+            call = self.client(cloud).disassociate_route_table
+            cloud.until_free(call, AssociationId=found["RouteTableAssociationId"])
 
 
 class SecurityGroup(Ec2Handler):
     type = "aws:ec2/securityGroup:SecurityGroup"
-    unkept = ("revokeRulesOnDelete",)
 
     def check(self, inputs: Properties) -> list[Failure]:
         return _no_inline(inputs, ("ingress", "egress"), "aws.vpc.SecurityGroupIngressRule or SecurityGroupEgressRule")
 
     def create(self, cloud: Cloud, inputs: Properties) -> str:
-        client = self.client(cloud)
-        made = client.create_security_group(
+        made = self.client(cloud).create_security_group(
             GroupName=inputs["name"],
             Description=inputs.get("description") or "Managed by Pulumi",
             VpcId=inputs["vpcId"],
-        )["GroupId"]
-        # The real provider takes AWS's own rule, out to everywhere, away at once: only what is declared may be there.
-        group = client.describe_security_groups(GroupIds=[made])["SecurityGroups"][0]
-        if group["IpPermissionsEgress"]:
-            client.revoke_security_group_egress(GroupId=made, IpPermissions=group["IpPermissionsEgress"])
-        return self.tag(cloud, made, inputs)
+        )
+        return str(made["GroupId"])
+
+    def finish(self, cloud: Cloud, name: str, inputs: Properties) -> None:
+        # As the real provider does with AWS's own rule, out to everywhere: only what is declared may be there.
+        _revoke_everything(self.client(cloud), name)
 
     def read(self, cloud: Cloud, name: str, known: Properties) -> Properties | None:
         found = self.first(cloud, "describe_security_groups", "SecurityGroups", GroupIds=[name])
@@ -385,6 +415,14 @@ class SecurityGroup(Ec2Handler):
         cloud.until_free(self.client(cloud).delete_security_group, GroupId=name)
 
 
+def _revoke_everything(client: Any, group: str) -> None:
+    found = client.describe_security_groups(GroupIds=[group])["SecurityGroups"][0]
+    if found["IpPermissions"]:
+        client.revoke_security_group_ingress(GroupId=group, IpPermissions=found["IpPermissions"])
+    if found["IpPermissionsEgress"]:
+        client.revoke_security_group_egress(GroupId=group, IpPermissions=found["IpPermissionsEgress"])
+
+
 class DefaultSecurityGroup(Ec2Handler):
     """Adopted, not made: every rule is taken away. Deleting it leaves it as it is."""
 
@@ -396,15 +434,10 @@ class DefaultSecurityGroup(Ec2Handler):
     def create(self, cloud: Cloud, inputs: Properties) -> str:
         filters = [{"Name": "vpc-id", "Values": [inputs["vpcId"]]}, {"Name": "group-name", "Values": ["default"]}]
         found = self.client(cloud).describe_security_groups(Filters=filters)["SecurityGroups"][0]
-        return self.tag(cloud, found["GroupId"], inputs)
+        return str(found["GroupId"])
 
     def finish(self, cloud: Cloud, name: str, inputs: Properties) -> None:
-        client = self.client(cloud)
-        found = client.describe_security_groups(GroupIds=[name])["SecurityGroups"][0]
-        if found["IpPermissions"]:
-            client.revoke_security_group_ingress(GroupId=name, IpPermissions=found["IpPermissions"])
-        if found["IpPermissionsEgress"]:
-            client.revoke_security_group_egress(GroupId=name, IpPermissions=found["IpPermissionsEgress"])
+        _revoke_everything(self.client(cloud), name)
 
     def read(self, cloud: Cloud, name: str, known: Properties) -> Properties | None:
         found = self.first(cloud, "describe_security_groups", "SecurityGroups", GroupIds=[name])
@@ -442,7 +475,6 @@ class SecurityGroupRule(Ec2Handler):
     """Both directions of a rule that is a resource of its own."""
 
     egress: ClassVar[bool]
-    unkept = ("description",)
 
     def create(self, cloud: Cloud, inputs: Properties) -> str:
         permission: dict[str, Any] = {"IpProtocol": inputs["ipProtocol"]}
@@ -460,7 +492,7 @@ class SecurityGroupRule(Ec2Handler):
         client = self.client(cloud)
         call = client.authorize_security_group_egress if self.egress else client.authorize_security_group_ingress
         made = call(GroupId=inputs["securityGroupId"], IpPermissions=[permission])["SecurityGroupRules"]
-        return self.tag(cloud, made[0]["SecurityGroupRuleId"], inputs)
+        return str(made[0]["SecurityGroupRuleId"])
 
     def read(self, cloud: Cloud, name: str, known: Properties) -> Properties | None:
         found = self._find(cloud, name, known)
@@ -478,8 +510,7 @@ class SecurityGroupRule(Ec2Handler):
             "cidrIpv6": found.get("CidrIpv6", ""),
             "prefixListId": found.get("PrefixListId", ""),
             "referencedSecurityGroupId": (found.get("ReferencedGroupInfo") or {}).get("GroupId", ""),
-            # moto answers no description of a rule whose peer is a group: what is known stays.
-            **({} if found.get("ReferencedGroupInfo") else {"description": found.get("Description", "")}),
+            "description": found.get("Description", ""),
             "tagsAll": from_pairs(found.get("Tags")),
             **ports,
         }
@@ -536,14 +567,14 @@ class EgressRule(SecurityGroupRule):
 
 class VpcEndpoint(Ec2Handler):
     type = "aws:ec2/vpcEndpoint:VpcEndpoint"
+    LISTS: ClassVar = {
+        "routeTableIds": "RouteTableIds",
+        "subnetIds": "SubnetIds",
+        "securityGroupIds": "SecurityGroupIds",
+    }
 
     def create(self, cloud: Cloud, inputs: Properties) -> str:
-        lists = {
-            "routeTableIds": "RouteTableIds",
-            "subnetIds": "SubnetIds",
-            "securityGroupIds": "SecurityGroupIds",
-        }
-        arguments: dict[str, Any] = {wire: inputs[key] for key, wire in lists.items() if inputs.get(key)}
+        arguments: dict[str, Any] = {wire: inputs[key] for key, wire in self.LISTS.items() if inputs.get(key)}
         if inputs.get("policy"):
             arguments["PolicyDocument"] = inputs["policy"]
         if inputs.get("privateDnsEnabled") is not None:
@@ -554,21 +585,22 @@ class VpcEndpoint(Ec2Handler):
             VpcEndpointType=inputs.get("vpcEndpointType") or "Gateway",
             **arguments,
         )["VpcEndpoint"]
-        return self.tag(cloud, made["VpcEndpointId"], inputs)
+        return str(made["VpcEndpointId"])
 
     def update(self, cloud: Cloud, name: str, state: Properties, inputs: Properties, changed: frozenset[str]) -> None:
         arguments: dict[str, Any] = {}
-        for key, wire in (
-            ("routeTableIds", "RouteTableIds"),
-            ("subnetIds", "SubnetIds"),
-            ("securityGroupIds", "SecurityGroupIds"),
-        ):
+        for key, wire in self.LISTS.items():
             if key in changed:
                 old, new = set(state.get(key) or ()), set(inputs.get(key) or ())
                 arguments |= {f"Add{wire}": sorted(new - old), f"Remove{wire}": sorted(old - new)}
         if "policy" in changed:
             arguments["PolicyDocument"] = inputs.get("policy") or ""
-        self.client(cloud).modify_vpc_endpoint(VpcEndpointId=name, **{k: v for k, v in arguments.items() if v})
+        arguments = {key: value for key, value in arguments.items() if value}
+        if arguments:
+            self.client(cloud).modify_vpc_endpoint(VpcEndpointId=name, **arguments)
+
+    def replaces(self, state: Properties, inputs: Properties, paths: frozenset[str]) -> dict[str, bool]:
+        return {"privateDnsEnabled": state.get("vpcEndpointType") != "Interface"}
 
     def read(self, cloud: Cloud, name: str, known: Properties) -> Properties | None:
         found = self.first(cloud, "describe_vpc_endpoints", "VpcEndpoints", VpcEndpointIds=[name])
@@ -579,11 +611,9 @@ class VpcEndpoint(Ec2Handler):
             "vpcId": found["VpcId"],
             "serviceName": found["ServiceName"],
             "vpcEndpointType": found["VpcEndpointType"],
-            "privateDnsEnabled": bool(found.get("PrivateDnsEnabled")) and found["VpcEndpointType"] == "Interface",
             "routeTableIds": found.get("RouteTableIds", []),
             "subnetIds": found.get("SubnetIds", []),
-            "securityGroupIds": [g["GroupId"] if isinstance(g, dict) else g for g in found.get("Groups") or ()]
-            or known.get("securityGroupIds", []),
+            "securityGroupIds": [group["GroupId"] for group in found.get("Groups", ())],
             "state": "available",
             "ownerId": cloud.account,
             "tagsAll": from_pairs(found.get("Tags")),
@@ -614,8 +644,8 @@ class FlowLog(Ec2Handler):
             **arguments,
         )
         if made.get("Unsuccessful"):
-            raise OSError(made["Unsuccessful"][0]["Error"]["Message"])
-        return self.tag(cloud, made["FlowLogIds"][0], inputs)
+            raise Rejected(made["Unsuccessful"][0]["Error"]["Message"])
+        return str(made["FlowLogIds"][0])
 
     def read(self, cloud: Cloud, name: str, known: Properties) -> Properties | None:
         found = self.first(cloud, "describe_flow_logs", "FlowLogs", FlowLogIds=[name])
@@ -628,6 +658,8 @@ class FlowLog(Ec2Handler):
             "logDestination": found.get("LogDestination", ""),
             "logDestinationType": found["LogDestinationType"],
             "maxAggregationInterval": found["MaxAggregationInterval"],
+            "iamRoleArn": found.get("DeliverLogsPermissionArn", ""),
+            "logFormat": found.get("LogFormat", ""),
             "tagsAll": from_pairs(found.get("Tags")),
         }
 
@@ -637,7 +669,6 @@ class FlowLog(Ec2Handler):
 
 class LaunchTemplate(Ec2Handler):
     type = "aws:ec2/launchTemplate:LaunchTemplate"
-    unkept = ("updateDefaultVersion",)
 
     def _data(self, inputs: Properties) -> dict[str, Any]:
         return {
@@ -652,7 +683,7 @@ class LaunchTemplate(Ec2Handler):
             VersionDescription=inputs.get("description") or "",
             LaunchTemplateData=self._data(inputs),
         )["LaunchTemplate"]
-        return self.tag(cloud, made["LaunchTemplateId"], inputs)
+        return str(made["LaunchTemplateId"])
 
     def update(self, cloud: Cloud, name: str, state: Properties, inputs: Properties, changed: frozenset[str]) -> None:
         client = self.client(cloud)

@@ -10,7 +10,6 @@ from local.aws.plugin.tags import as_pairs, from_pairs
 class Repository(Handler):
     type = "aws:ecr/repository:Repository"
     service = "ecr"
-    unkept = ("forceDelete",)
 
     def create(self, cloud: Cloud, inputs: Properties) -> str:
         arguments = {}

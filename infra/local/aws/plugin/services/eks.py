@@ -25,15 +25,6 @@ class EksHandler(Handler):
 
 class Cluster(EksHandler):
     type = "aws:eks/cluster:Cluster"
-    unkept = (
-        "accessConfig",
-        "upgradePolicy",
-        "zonalShiftConfig",
-        "bootstrapSelfManagedAddons",
-        "deletionProtection",
-        "enabledClusterLogTypes",
-        "kubernetesNetworkConfig",
-    )
 
     def create(self, cloud: Cloud, inputs: Properties) -> str:
         encryption = inputs.get("encryptionConfig")
@@ -46,26 +37,31 @@ class Cluster(EksHandler):
             roleArn=inputs["roleArn"],
             version=inputs.get("version") or "1.36",
             resourcesVpcConfig=_vpc(inputs["vpcConfig"]),
+            logging=_logging(inputs),
             tags=inputs.get("tagsAll") or {},
             **optional,
         )
         return str(inputs["name"])
 
     def update(self, cloud: Cloud, name: str, state: Properties, inputs: Properties, changed: frozenset[str]) -> None:
+        client = self.client(cloud)
+        # AWS takes one kind of change a call.
         if "vpcConfig" in changed:
-            config = {
-                key: value for key, value in _vpc(inputs["vpcConfig"]).items() if key.startswith(("endpoint", "public"))
-            }
-            self.client(cloud).update_cluster_config(name=name, resourcesVpcConfig=config)
+            client.update_cluster_config(name=name, resourcesVpcConfig=_vpc(inputs["vpcConfig"]))
+        if "enabledClusterLogTypes" in changed:
+            client.update_cluster_config(name=name, logging=_logging(inputs))
         if "version" in changed:
-            raise OSError("version: moto cannot update a cluster's version. Take the environment down and up again")
+            client.update_cluster_version(name=name, version=inputs["version"])
+
+    def replaces(self, state: Properties, inputs: Properties, paths: frozenset[str]) -> dict[str, bool]:
+        return {"encryptionConfig": bool(state.get("encryptionConfig")) and not inputs.get("encryptionConfig")}
 
     def read(self, cloud: Cloud, name: str, known: Properties) -> Properties | None:
         answer = cloud.found(self.client(cloud).describe_cluster, name=name)
         if answer is None:
             return None
         found = answer["cluster"]
-        config = found["resourcesVpcConfig"]
+        encryption = (found.get("encryptionConfig") or [None])[0]
         return {
             "arn": found["arn"],
             "name": name,
@@ -78,12 +74,11 @@ class Cluster(EksHandler):
             "platformVersion": found.get("platformVersion", ""),
             "status": "ACTIVE",
             "clusterId": "",
-            "vpcConfig": {
-                **(known.get("vpcConfig") or {}),
-                "subnetIds": config["subnetIds"],
-                "clusterSecurityGroupId": config.get("clusterSecurityGroupId", ""),
-                "vpcId": config.get("vpcId", ""),
-            },
+            "vpcConfig": {key: found["resourcesVpcConfig"].get(key) for key in VPC_CONFIG},
+            "encryptionConfig": encryption,
+            "enabledClusterLogTypes": [
+                kind for entry in found["logging"]["clusterLogging"] if entry["enabled"] for kind in entry["types"]
+            ],
             "tagsAll": found.get("tags", {}),
         }
 
@@ -91,20 +86,27 @@ class Cluster(EksHandler):
         cloud.until_free(self.client(cloud).delete_cluster, name=name)
 
 
+VPC_CONFIG = (
+    *("subnetIds", "securityGroupIds", "publicAccessCidrs", "endpointPublicAccess", "endpointPrivateAccess"),
+    *("vpcId", "clusterSecurityGroupId"),
+)
+"""What EKS answers of a cluster's network; the last two it makes itself."""
+LOG_TYPES = ("api", "audit", "authenticator", "controllerManager", "scheduler")
+
+
 def _vpc(config: Properties) -> dict[str, Any]:
-    made: dict[str, Any] = {"subnetIds": config["subnetIds"]}
-    for key in ("securityGroupIds", "publicAccessCidrs"):
-        if config.get(key):
-            made[key] = config[key]
-    for key in ("endpointPublicAccess", "endpointPrivateAccess"):
-        if config.get(key) is not None:
-            made[key] = bool(config[key])
-    return made
+    return {key: config[key] for key in VPC_CONFIG[:-2] if config.get(key) is not None}
+
+
+def _logging(inputs: Properties) -> dict[str, Any]:
+    wanted = inputs.get("enabledClusterLogTypes") or []
+    rest = [kind for kind in LOG_TYPES if kind not in wanted]
+    groups = ((wanted, True), (rest, False))
+    return {"clusterLogging": [{"types": types, "enabled": enabled} for types, enabled in groups if types]}
 
 
 class NodeGroup(EksHandler):
     type = "aws:eks/nodeGroup:NodeGroup"
-    unkept = ("updateConfig", "nodeRepairConfig", "warmPoolConfig", "forceUpdateVersion")
 
     def create(self, cloud: Cloud, inputs: Properties) -> str:
         optional: dict[str, Any] = {
@@ -113,10 +115,7 @@ class NodeGroup(EksHandler):
             if inputs.get(key)
         }
         if inputs.get("launchTemplate"):
-            template = {
-                key: inputs["launchTemplate"][key] for key in ("id", "name") if inputs["launchTemplate"].get(key)
-            }
-            optional["launchTemplate"] = {**template, "version": str(inputs["launchTemplate"]["version"])}
+            optional["launchTemplate"] = _template(inputs)
         if inputs.get("taints"):
             optional["taints"] = _taints(inputs)
         self.client(cloud).create_nodegroup(
@@ -140,10 +139,17 @@ class NodeGroup(EksHandler):
             arguments["labels"] = {"addOrUpdateLabels": new, "removeLabels": sorted(set(old) - set(new))}
         if "taints" in changed:
             new_taints = _taints(inputs)
-            removed = [taint for taint in _taints(state) if taint not in new_taints]
+            # Key and effect say which taint it is: another value changes it.
+            staying = {(taint["key"], taint["effect"]) for taint in new_taints}
+            removed = [taint for taint in _taints(state) if (taint["key"], taint["effect"]) not in staying]
             arguments["taints"] = {"addOrUpdateTaints": new_taints, "removeTaints": removed}
         if arguments:
             self.client(cloud).update_nodegroup_config(clusterName=cluster, nodegroupName=group, **arguments)
+        versions: dict[str, Any] = {key: inputs[key] for key in ("version", "releaseVersion") if key in changed}
+        if "launchTemplate" in changed and inputs.get("launchTemplate"):
+            versions["launchTemplate"] = _template(inputs)
+        if versions:
+            self.client(cloud).update_nodegroup_version(clusterName=cluster, nodegroupName=group, **versions)
 
     def read(self, cloud: Cloud, name: str, known: Properties) -> Properties | None:
         cluster, _, group = name.partition(":")
@@ -164,6 +170,10 @@ class NodeGroup(EksHandler):
             "taints": [{k: t.get(k, "") for k in ("key", "value", "effect")} for t in found.get("taints") or ()],
             "resources": [{"autoscalingGroups": autoscaling}],
             "status": found["status"],
+            "amiType": found.get("amiType", ""),
+            "capacityType": found.get("capacityType", ""),
+            "version": found.get("version", ""),
+            "releaseVersion": found.get("releaseVersion", ""),
             "tagsAll": found.get("tags") or {},
         }
         template = found.get("launchTemplate")
@@ -176,6 +186,13 @@ class NodeGroup(EksHandler):
     def delete(self, cloud: Cloud, name: str, state: Properties) -> None:
         cluster, _, group = name.partition(":")
         cloud.until_free(self.client(cloud).delete_nodegroup, clusterName=cluster, nodegroupName=group)
+
+
+def _template(inputs: Properties) -> dict[str, str]:
+    template = inputs["launchTemplate"]
+    # AWS takes the id or the name, not both.
+    by = "id" if template.get("id") else "name"
+    return {by: template[by], "version": str(template["version"])}
 
 
 def _scaling(config: Properties) -> dict[str, int]:

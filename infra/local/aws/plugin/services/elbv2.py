@@ -52,7 +52,6 @@ def _typed(text: str) -> Any:
 
 class LoadBalancer(ElbHandler):
     type = "aws:lb/loadBalancer:LoadBalancer"
-    unkept = ("accessLogs", "enableZonalShift", "xffHeaderProcessingMode", "preserveHostHeader", "desyncMitigationMode")
     ATTRIBUTES: ClassVar = {
         "idleTimeout": "idle_timeout.timeout_seconds",
         "clientKeepAlive": "client_keep_alive.seconds",
@@ -117,7 +116,6 @@ class LoadBalancer(ElbHandler):
 
 class TargetGroup(ElbHandler):
     type = "aws:lb/targetGroup:TargetGroup"
-    unkept = ("stickiness", "targetControlPort")
     ATTRIBUTES: ClassVar = {
         "deregistrationDelay": "deregistration_delay.timeout_seconds",
         "slowStart": "slow_start.duration_seconds",
@@ -194,6 +192,17 @@ class TargetGroup(ElbHandler):
         cloud.until_free(self.client(cloud).delete_target_group, TargetGroupArn=name)
 
 
+REDIRECT = {
+    "host": "Host",
+    "path": "Path",
+    "port": "Port",
+    "protocol": "Protocol",
+    "query": "Query",
+    "statusCode": "StatusCode",
+}
+"""A redirection's parts: wire name -> AWS's."""
+
+
 def _action(action: Properties) -> dict[str, Any]:
     made: dict[str, Any] = {"Type": action["type"]}
     if action.get("order"):
@@ -216,17 +225,8 @@ def _action(action: Properties) -> dict[str, Any]:
             "StatusCode": str(fixed.get("statusCode") or 200),
         }
     if action.get("redirect"):
-        keys = {
-            "host": "Host",
-            "path": "Path",
-            "port": "Port",
-            "protocol": "Protocol",
-            "query": "Query",
-            "statusCode": "StatusCode",
-        }
-        made["RedirectConfig"] = {
-            wire: str(action["redirect"][key]) for key, wire in keys.items() if action["redirect"].get(key)
-        }
+        redirect = action["redirect"]
+        made["RedirectConfig"] = {wire: str(redirect[key]) for key, wire in REDIRECT.items() if redirect.get(key)}
     return made
 
 
@@ -245,12 +245,14 @@ def _read_action(action: dict[str, Any]) -> Properties:
             "messageBody": fixed.get("MessageBody", ""),
             "statusCode": fixed["StatusCode"],
         }
+    if action.get("RedirectConfig"):
+        redirect = action["RedirectConfig"]
+        made["redirect"] = {key: redirect[wire] for key, wire in REDIRECT.items() if redirect.get(wire)}
     return made
 
 
 class Listener(ElbHandler):
     type = "aws:lb/listener:Listener"
-    unkept = ("tcpIdleTimeoutSeconds", "mutualAuthentication", "routingHttpResponseServerEnabled")
 
     def _arguments(self, inputs: Properties) -> dict[str, Any]:
         made: dict[str, Any] = {"DefaultActions": [_action(action) for action in inputs["defaultActions"]]}
@@ -320,11 +322,16 @@ class ListenerRule(ElbHandler):
     def create(self, cloud: Cloud, inputs: Properties) -> str:
         made = self.client(cloud).create_rule(
             ListenerArn=inputs["listenerArn"],
-            Priority=int(inputs.get("priority") or 1),
+            Priority=int(inputs.get("priority") or self._free_priority(cloud, inputs["listenerArn"])),
             Tags=as_pairs(inputs.get("tagsAll")),
             **self._arguments(inputs),
         )
         return str(made["Rules"][0]["RuleArn"])
+
+    def _free_priority(self, cloud: Cloud, listener: str) -> int:
+        """After all others, as the real provider chooses."""
+        rules = self.client(cloud).describe_rules(ListenerArn=listener)["Rules"]
+        return max((int(rule["Priority"]) for rule in rules if rule["Priority"].isdigit()), default=0) + 1
 
     def update(self, cloud: Cloud, name: str, state: Properties, inputs: Properties, changed: frozenset[str]) -> None:
         client = self.client(cloud)
@@ -348,6 +355,10 @@ class ListenerRule(ElbHandler):
                 if condition["Field"] == field:
                     values = (condition.get(config) or {}).get("Values") or condition.get("Values") or []
                     conditions.append({key: {"values": values}})
+            if condition["Field"] == "http-header":
+                header = condition["HttpHeaderConfig"]
+                read = {"httpHeaderName": header["HttpHeaderName"], "values": header["Values"]}
+                conditions.append({"httpHeader": read})
         return {
             "arn": name,
             "priority": int(found["Priority"]),

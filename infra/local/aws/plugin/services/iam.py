@@ -44,6 +44,11 @@ class Role(Handler):
                 Description=inputs.get("description") or "",
                 MaxSessionDuration=int(inputs.get("maxSessionDuration") or 3600),
             )
+        if "permissionsBoundary" in changed:
+            if inputs.get("permissionsBoundary"):
+                client.put_role_permissions_boundary(RoleName=name, PermissionsBoundary=inputs["permissionsBoundary"])
+            else:
+                client.delete_role_permissions_boundary(RoleName=name)
 
     def set_tags(self, cloud: Cloud, name: str, state: Properties, remove: list[str], tags: dict[str, str]) -> None:
         if remove:
@@ -61,6 +66,7 @@ class Role(Handler):
             "path": role["Path"],
             "description": role.get("Description", ""),
             "maxSessionDuration": role.get("MaxSessionDuration", 3600),
+            "permissionsBoundary": (role.get("PermissionsBoundary") or {}).get("PermissionsBoundaryArn", ""),
             "assumeRolePolicy": _text(role["AssumeRolePolicyDocument"]),
             "uniqueId": role["RoleId"],
             "createDate": role["CreateDate"].isoformat(),

@@ -10,13 +10,13 @@ from local.aws.plugin.tags import from_pairs
 class Key(Handler):
     type = "aws:kms/key:Key"
     service = "kms"
-    unkept = ("deletionWindowInDays", "bypassPolicyLockoutSafetyCheck", "rotationPeriodInDays")
 
     def create(self, cloud: Cloud, inputs: Properties) -> str:
         policy = {"Policy": inputs["policy"]} if inputs.get("policy") else {}
         made = self.client(cloud).create_key(
             Description=inputs.get("description") or "",
             KeyUsage=inputs.get("keyUsage") or "ENCRYPT_DECRYPT",
+            KeySpec=inputs.get("customerMasterKeySpec") or "SYMMETRIC_DEFAULT",
             MultiRegion=bool(inputs.get("multiRegion")),
             Tags=[{"TagKey": k, "TagValue": v} for k, v in (inputs.get("tagsAll") or {}).items()],
             **policy,
@@ -24,8 +24,9 @@ class Key(Handler):
         return str(made["KeyMetadata"]["KeyId"])
 
     def finish(self, cloud: Cloud, name: str, inputs: Properties) -> None:
-        if inputs.get("enableKeyRotation"):
-            self.client(cloud).enable_key_rotation(KeyId=name)
+        # As a new key is; what the program says otherwise is set.
+        new = {"enableKeyRotation": False, "isEnabled": True}
+        self.update(cloud, name, {}, inputs, frozenset(key for key in new if inputs.get(key) not in (None, new[key])))
 
     def update(self, cloud: Cloud, name: str, state: Properties, inputs: Properties, changed: frozenset[str]) -> None:
         client = self.client(cloud)
@@ -35,6 +36,8 @@ class Key(Handler):
             client.put_key_policy(KeyId=name, PolicyName="default", Policy=inputs["policy"])
         if "enableKeyRotation" in changed:
             (client.enable_key_rotation if inputs.get("enableKeyRotation") else client.disable_key_rotation)(KeyId=name)
+        if "isEnabled" in changed:
+            (client.enable_key if inputs.get("isEnabled") else client.disable_key)(KeyId=name)
 
     def set_tags(self, cloud: Cloud, name: str, state: Properties, remove: list[str], tags: dict[str, str]) -> None:
         if remove:

@@ -9,7 +9,6 @@ from local.aws.plugin.handler import Handler, Properties
 class LogGroup(Handler):
     type = "aws:cloudwatch/logGroup:LogGroup"
     service = "logs"
-    unkept = ("skipDestroy", "logGroupClass", "deletionProtectionEnabled")
 
     def create(self, cloud: Cloud, inputs: Properties) -> str:
         key = {"kmsKeyId": inputs["kmsKeyId"]} if inputs.get("kmsKeyId") else {}
@@ -26,14 +25,17 @@ class LogGroup(Handler):
                 client.put_retention_policy(logGroupName=name, retentionInDays=int(inputs["retentionInDays"]))
             elif state.get("retentionInDays"):
                 client.delete_retention_policy(logGroupName=name)
-        if "kmsKeyId" in changed and inputs.get("kmsKeyId"):
-            client.associate_kms_key(logGroupName=name, kmsKeyId=inputs["kmsKeyId"])
+        if "kmsKeyId" in changed:
+            if inputs.get("kmsKeyId"):
+                client.associate_kms_key(logGroupName=name, kmsKeyId=inputs["kmsKeyId"])
+            else:
+                client.disassociate_kms_key(logGroupName=name)
 
     def set_tags(self, cloud: Cloud, name: str, state: Properties, remove: list[str], tags: dict[str, str]) -> None:
         client = self.client(cloud)
         if remove:
-            client.untag_log_group(logGroupName=name, tags=remove)
-        client.tag_log_group(logGroupName=name, tags=tags)
+            client.untag_resource(resourceArn=state["arn"], tagKeys=remove)
+        client.tag_resource(resourceArn=state["arn"], tags=tags)
 
     def read(self, cloud: Cloud, name: str, known: Properties) -> Properties | None:
         client = self.client(cloud)
@@ -41,12 +43,13 @@ class LogGroup(Handler):
         found = next((group for group in listed if group["logGroupName"] == name), None)
         if found is None:
             return None
+        arn = found["arn"].removesuffix(":*")
         return {
-            "arn": found["arn"].removesuffix(":*"),
+            "arn": arn,
             "name": name,
             "retentionInDays": found.get("retentionInDays", 0),
             "kmsKeyId": found.get("kmsKeyId", ""),
-            "tagsAll": client.list_tags_log_group(logGroupName=name).get("tags", {}),
+            "tagsAll": client.list_tags_for_resource(resourceArn=arn)["tags"],
         }
 
     def delete(self, cloud: Cloud, name: str, state: Properties) -> None:

@@ -12,7 +12,7 @@ from local.aws.plugin.tags import as_pairs, from_pairs
 class Bucket(Handler):
     type = "aws:s3/bucket:Bucket"
     service = "s3"
-    unkept = ("forceDestroy",)
+    tagged_at_creation = False
 
     def create(self, cloud: Cloud, inputs: Properties) -> str:
         place = (
@@ -20,10 +20,6 @@ class Bucket(Handler):
         )
         self.client(cloud).create_bucket(Bucket=inputs["bucket"], **place)
         return str(inputs["bucket"])
-
-    def finish(self, cloud: Cloud, name: str, inputs: Properties) -> None:
-        if inputs.get("tagsAll"):
-            self.set_tags(cloud, name, {}, [], inputs["tagsAll"])
 
     def set_tags(self, cloud: Cloud, name: str, state: Properties, remove: list[str], tags: dict[str, str]) -> None:
         self.client(cloud).put_bucket_tagging(Bucket=name, Tagging={"TagSet": as_pairs(tags)})

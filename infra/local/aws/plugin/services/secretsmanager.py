@@ -12,7 +12,6 @@ from local.aws.plugin.tags import as_pairs, from_pairs
 class Secret(Handler):
     type = "aws:secretsmanager/secret:Secret"
     service = "secretsmanager"
-    unkept = ("recoveryWindowInDays", "forceOverwriteReplicaSecret")
 
     def create(self, cloud: Cloud, inputs: Properties) -> str:
         key = {"KmsKeyId": inputs["kmsKeyId"]} if inputs.get("kmsKeyId") else {}

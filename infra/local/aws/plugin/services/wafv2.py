@@ -10,15 +10,6 @@ from local.aws.plugin.tags import as_pairs, from_pairs
 class WebAcl(Handler):
     type = "aws:wafv2/webAcl:WebAcl"
     service = "wafv2"
-    unkept = (
-        "rules",
-        "defaultAction",
-        "visibilityConfig",
-        "description",
-        "tokenDomains",
-        "captchaConfig",
-        "challengeConfig",
-    )
 
     def create(self, cloud: Cloud, inputs: Properties) -> str:
         metrics = inputs["visibilityConfig"]
