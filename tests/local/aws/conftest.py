@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from tests.local.aws.provider_driver import Driver
-from tests.local.aws.server_process import ServerProcess
+from tests.local.aws.server_process import HOSTED_ZONE, ServerProcess
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     """An empty local AWS of the test module."""
     folder: Path = tmp_path_factory.mktemp("local")
-    with ServerProcess(folder / "aws") as process:
+    with ServerProcess(folder / "aws", "--hosted-zone", f"{HOSTED_ZONE}=example.com") as process:
         yield process
 
 

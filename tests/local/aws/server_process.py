@@ -11,6 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+HOSTED_ZONE = "ZTANDEM"
+"""A zone that the account has from its beginning, as stacks name one; its domain is example.com."""
 INFRA = Path(__file__).parents[3] / "infra"
 
 

@@ -17,6 +17,7 @@ from tests.local.aws.life_cycles.cycle import (
     changed_tags,
     tag_drift,
 )
+from tests.local.aws.server_process import HOSTED_ZONE
 
 REFUSAL = {"contentType": "text/plain", "messageBody": "no", "statusCode": "404"}
 TO_HTTPS = {"protocol": "HTTPS", "port": "443", "statusCode": "HTTP_301"}
@@ -164,7 +165,7 @@ ROWS = (
         "record",
         "aws:route53/record:Record",
         lambda ref: {
-            "zoneId": ref("hosted-zone"),
+            "zoneId": HOSTED_ZONE,
             "name": "proof.tandem.example.com",
             "type": "CNAME",
             "ttl": 60,
@@ -180,7 +181,7 @@ ROWS = (
         "record-alias",
         "aws:route53/record:Record",
         lambda ref: {
-            "zoneId": ref("hosted-zone"),
+            "zoneId": HOSTED_ZONE,
             "name": "tandem.example.com",
             "type": "A",
             "aliases": [
