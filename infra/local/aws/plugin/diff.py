@@ -137,10 +137,32 @@ def _at(value: Any, path: str) -> Any:
 
 
 def ignored(path: str, ignore_changes: list[str]) -> bool:
-    """Is `path` covered by one of the program's `ignoreChanges`, or does it cover one?"""
+    """Is `path` covered by one of the program's `ignoreChanges`?"""
     plain = _INDEX.sub("", path)
     for entry in ignore_changes:
         wanted = re.sub(r"\[(?:\d+|\*)\]", "", entry).replace('["', ".").replace('"]', "")
         if plain == wanted or plain.startswith(f"{wanted}."):
             return True
     return False
+
+
+def compare_tags(found: Difference, state: dict[str, Any], news: dict[str, Any], wanted: Any) -> None:
+    """Adds how tags differ: own ones as `tags`, those of the provider as `tagsAll`. `wanted` are all tags to be."""
+    own, own_state = news.get("tags"), state.get("tags") or {}
+    if own is UNKNOWN:
+        found.changes["tags"] = "update"
+        return
+    own = own or {}
+    _compare_map(found, "tags", own_state, own)
+    rest = {key: value for key, value in (state.get("tagsAll") or {}).items() if key not in {*own, *own_state}}
+    _compare_map(found, "tagsAll", rest, {key: wanted[key] for key in wanted if key not in {*own, *own_state}})
+
+
+def _compare_map(found: Difference, path: str, old: dict[str, Any], new: dict[str, Any]) -> None:
+    for key in {**old, **new}:
+        if key not in old:
+            found.changes[f"{path}.{key}"] = "add"
+        elif key not in new:
+            found.changes[f"{path}.{key}"] = "delete"
+        elif old[key] != new[key]:
+            found.changes[f"{path}.{key}"] = "update"

@@ -67,7 +67,7 @@ class Handler:
         """Paths (without indices) whose replacement depends on values: True replaces, False does not."""
         return {}
 
-    def unknown_after(self, changed: frozenset[str]) -> frozenset[str]:
+    def unknown_after(self, inputs: Properties, changed: frozenset[str]) -> frozenset[str]:
         """Computed outputs that an update with these changes makes unknown in its preview."""
         return frozenset()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import sys
@@ -16,27 +15,28 @@ from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc
 
 from local.aws.plugin import endpoint, invokes, registry, schema
 from local.aws.plugin.cloud import Cloud, Rejected, Session, Unfinished, error_code
-from local.aws.plugin.compare import is_empty, same
-from local.aws.plugin.diff import Difference, difference, ignored
+from local.aws.plugin.compare import is_empty
+from local.aws.plugin.configuration import new_session, provider_arguments
+from local.aws.plugin.diff import Difference, compare_tags, difference, ignored
 from local.aws.plugin.handler import AlreadyExists, Handler, Properties
-from local.aws.plugin.naming import NoName, autoname
+from local.aws.plugin.inputs import drifted_inputs, inputs_of, with_ignored
+from local.aws.plugin.naming import NoName, chosen_name
 from local.aws.plugin.schema import Failure, ResourceSchema
 from local.aws.plugin.state import (
     all_tags,
     foretold,
+    foretold_update,
+    known_after_update,
     mark_secrets,
-    merged,
     observe,
     visible,
     with_texts,
 )
-from local.aws.plugin.wire import UNKNOWN, from_struct, has_unknown, plain, to_struct
+from local.aws.plugin.wire import from_struct, has_unknown, plain, to_struct
 
 VERSION = "7.51.1"
 """Version of the official plugin whose place this one takes; the SDK asks for exactly it."""
 _INDEX = re.compile(r"\[\d+\]")
-_AUTONAMING_DISABLED = provider_pb2.CheckRequest.AutonamingOptions.DISABLE
-_AUTONAMING_ENFORCED = provider_pb2.CheckRequest.AutonamingOptions.ENFORCE
 
 
 class Provider(provider_pb2_grpc.ResourceProviderServicer):
@@ -58,7 +58,7 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
 
     def CheckConfig(self, request: Any, context: Any) -> Any:
         news = from_struct(request.news)
-        arguments, found = _provider_arguments(plain(news))
+        arguments, found = provider_arguments(plain(news))
         found += schema.failures(arguments, schema.provider_properties())
         if not found:
             try:
@@ -77,9 +77,9 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
         return provider_pb2.DiffResponse(changes=changes, diffs=changed, replaces=replaces)
 
     def Configure(self, request: Any, context: Any) -> Any:
-        arguments, _ = _provider_arguments(plain(from_struct(request.args)))
+        arguments, _ = provider_arguments(plain(from_struct(request.args)))
         try:
-            self._session = _session(arguments)
+            self._session = new_session(arguments)
         except endpoint.Refused as error:
             context.abort(grpc.StatusCode.FAILED_PRECONDITION, str(error))
         return provider_pb2.ConfigureResponse(
@@ -106,7 +106,7 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
             and inputs.get(f"{rule['property']}Prefix") is None
         ):
             try:
-                inputs[rule["property"]] = _name(rule, kind, logical_name, request, olds)
+                inputs[rule["property"]] = chosen_name(rule, kind, logical_name, request, olds)
                 defaulted.append(rule["property"])
             except NoName as error:
                 found.append(Failure(rule["property"], str(error)))
@@ -160,9 +160,9 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
             return provider_pb2.ReadResponse()
         if imported:
             observed, _ = of_type.with_defaults(observed)
-            inputs = _inputs_of(of_type, observed)
+            inputs = inputs_of(of_type, observed)
         else:
-            inputs = _drifted_inputs(old_inputs, observed)
+            inputs = drifted_inputs(old_inputs, observed)
         return provider_pb2.ReadResponse(
             id=name,
             properties=to_struct(mark_secrets(of_type, observed, marked_state, marked_inputs)),
@@ -176,12 +176,12 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
         old_inputs = plain(from_struct(request.old_inputs))
         ignore = list(request.ignoreChanges)
         found = self._difference(handler, of_type, state, old_inputs, news, ignore)
-        news = _with_ignored(news, state, ignore)
+        news = with_ignored(news, state, ignore)
         defaults = self._configured.default_tags
         tags = all_tags(defaults, news.get("tags"))
         changed = frozenset(found.top_level - {"tags", "tagsAll"})
         if request.preview:
-            outputs = _foretold_update(handler, of_type, state, news, old_inputs, changed)
+            outputs = foretold_update(handler, of_type, state, news, old_inputs, changed)
             if of_type.takes_tags:
                 outputs["tagsAll"] = tags
             return provider_pb2.UpdateResponse(properties=to_struct(mark_secrets(of_type, outputs, marked)))
@@ -193,7 +193,7 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
                 handler.set_tags(cloud, request.id, state, remove, tags)
             if changed:
                 handler.update(cloud, request.id, state, wanted, changed)
-            known = _known_after_update(of_type, state, news, changed)
+            known = known_after_update(of_type, state, news, changed)
             observed = observe(handler, of_type, cloud, request.id, known, wanted)
             if observed is None:
                 raise Unfinished("it is gone. Run `pulumi refresh`, then update again")
@@ -267,7 +267,7 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
     ) -> Difference:
         found = difference(of_type, state, old_inputs, news, handler.ordered)
         if of_type.takes_tags:
-            _compare_tags(found, state, news, all_tags(self._configured.default_tags, news.get("tags")))
+            compare_tags(found, state, news, all_tags(self._configured.default_tags, news.get("tags")))
         for path in [path for path in found.changes if ignored(path, ignore)]:
             del found.changes[path]
             found.replaces.discard(path)
@@ -318,74 +318,8 @@ def _covers(wanted: str, path: str) -> bool:
     return path == wanted or path.startswith(f"{wanted}.")
 
 
-def _provider_arguments(values: Properties) -> tuple[Properties, list[Failure]]:
-    """Provider configuration travels as JSON texts; give the values back."""
-    properties = schema.provider_properties()
-    arguments, found = {}, []
-    for key, value in values.items():
-        if key == "version" or key.startswith("__") or value is None:
-            continue
-        expected = properties.get(key, {}).get("type", "string")
-        if isinstance(value, str) and expected != "string":
-            try:
-                value = json.loads(value)
-            except ValueError:
-                found.append(Failure(key, "this is not the JSON text of such a value."))
-                continue
-        arguments[key] = value
-    return arguments, found
-
-
-def _session(arguments: Properties) -> Session:
-    url = endpoint.configured(arguments, os.environ)
-    region = arguments.get("region") or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
-    if not region or region is UNKNOWN:
-        raise endpoint.Refused("aws:region: nothing - the provider needs a region. Give the provider one.")
-    account = endpoint.account_at(url, region)
-    allowed, forbidden = arguments.get("allowedAccountIds"), arguments.get("forbiddenAccountIds") or []
-    if (allowed and account not in allowed) or account in forbidden:
-        raise endpoint.Refused(
-            f"aws:allowedAccountIds: {allowed or forbidden} - {url} answers as account {account}, which this provider may "
-            "not touch. Use the endpoint and credentials of the account that the stack names."
-        )
-    tags = (arguments.get("defaultTags") or {}).get("tags") or {}
-    return Session(endpoint=url, account=account, region=region, default_tags=dict(tags))
-
-
 def _check_failures(found: list[Failure]) -> list[Any]:
     return [provider_pb2.CheckFailure(property=failure.path, reason=failure.reason) for failure in found]
-
-
-def _name(rule: Properties, kind: str, logical_name: str, request: Any, olds: Properties) -> str:
-    if rule["property"] in (olds.get("__defaults") or []) and isinstance(olds.get(rule["property"]), str):
-        return str(olds[rule["property"]])
-    if request.HasField("autonaming"):
-        if request.autonaming.mode == _AUTONAMING_DISABLED:
-            raise NoName(f"no name - automatic naming is switched off for this resource. Set {rule['property']}.")
-        if request.autonaming.mode == _AUTONAMING_ENFORCED or request.autonaming.proposed_name:
-            return str(request.autonaming.proposed_name)
-    return autoname(rule, kind, logical_name, request.randomSeed)
-
-
-def _compare_tags(found: Difference, state: Properties, news: Properties, wanted: Any) -> None:
-    own, own_state = news.get("tags"), state.get("tags") or {}
-    if own is UNKNOWN:
-        found.changes["tags"] = "update"
-        return
-    own = own or {}
-    _compare_map(found, "tags", own_state, own)
-    rest = {key: value for key, value in (state.get("tagsAll") or {}).items() if key not in {*own, *own_state}}
-    _compare_map(found, "tagsAll", rest, {key: wanted[key] for key in wanted if key not in {*own, *own_state}})
-
-
-def _compare_map(found: Difference, path: str, old: Properties, new: Properties) -> None:
-    for key in {**old, **new}:
-        if key not in old:
-            found.changes[f"{path}.{key}"] = "add"
-        elif key not in new:
-            found.changes[f"{path}.{key}"] = "delete"
-        elif old[key] != new[key]:
-            found.changes[f"{path}.{key}"] = "update"
 
 
 def _diff_response(of_type: ResourceSchema, found: Difference, news: Properties) -> Any:
@@ -446,74 +380,3 @@ def _without_region(name: str, of_type: ResourceSchema) -> tuple[str, str | None
     if of_type.regional and at and re.fullmatch(r"[a-z]{2}(-[a-z]+)+-\d", region):
         return head, region
     return name, None
-
-
-def _inputs_of(of_type: ResourceSchema, state: Properties) -> Properties:
-    """Inputs that a program would write for an imported resource."""
-    given = {name: state[name] for name in of_type.inputs if name in state and not is_empty(state[name])}
-    inputs: Properties = _without(given, [path.split(".") for path in of_type.computed])
-    return {**inputs, "__defaults": []}
-
-
-def _without(value: Any, paths: list[list[str]]) -> Any:
-    """The value without what lies at the paths, in every item of a list."""
-    if isinstance(value, list):
-        return [_without(item, paths) for item in value]
-    if not isinstance(value, dict):
-        return value
-    below = {key: [path[1:] for path in paths if path[0] == key] for key in value}
-    return {key: _without(item, below[key]) for key, item in value.items() if [] not in below[key]}
-
-
-def _drifted_inputs(old_inputs: Properties, observed: Properties) -> Properties:
-    """The inputs of the last run, with what is different out there put in."""
-    inputs = {}
-    for name, value in old_inputs.items():
-        if name.startswith("__") or same(value, observed.get(name)):
-            inputs[name] = value
-        elif name in observed:
-            inputs[name] = observed[name]
-    return inputs
-
-
-def _with_ignored(news: Properties, state: Properties, ignore: list[str]) -> Properties:
-    """Inputs in which every ignored value is the one out there, so that an update leaves it alone."""
-    for entry in ignore:
-        steps = entry.split(".")
-        if "[" not in entry:
-            news = _taken_over(news, state, steps)
-    return news
-
-
-def _taken_over(news: Any, state: Any, steps: list[str]) -> Any:
-    if not isinstance(news, dict) or not isinstance(state, dict) or steps[0] not in state:
-        return news
-    if len(steps) == 1:
-        return {**news, steps[0]: state[steps[0]]}
-    return {**news, steps[0]: _taken_over(news.get(steps[0]), state[steps[0]], steps[1:])}
-
-
-def _known_after_update(
-    of_type: ResourceSchema, state: Properties, news: Properties, changed: frozenset[str]
-) -> Properties:
-    dropped = {name for name in changed if name not in news and name not in of_type.optional_computed}
-    kept = {key: value for key, value in state.items() if key not in dropped}
-    wanted = visible(news)
-    if "tags" not in wanted:
-        kept.pop("tags", None)
-    return {**kept, **wanted}
-
-
-def _foretold_update(
-    handler: Handler,
-    of_type: ResourceSchema,
-    state: Properties,
-    news: Properties,
-    old_inputs: Properties,
-    changed: frozenset[str],
-) -> Properties:
-    known = _known_after_update(of_type, state, {}, frozenset(set(old_inputs) - set(news)))
-    outputs: Properties = merged(known, visible(news))
-    for name in handler.unknown_after(changed):
-        outputs[name] = UNKNOWN
-    return outputs

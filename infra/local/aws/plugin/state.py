@@ -124,3 +124,30 @@ def mark_secrets(schema: ResourceSchema, state: Properties, *sources: Properties
         # All tags hold the own ones.
         secret.add("tagsAll")
     return {key: Secret(value) if key in secret and value is not None else value for key, value in state.items()}
+
+
+def known_after_update(
+    of_type: ResourceSchema, state: Properties, news: Properties, changed: frozenset[str]
+) -> Properties:
+    """State and new inputs together, without the inputs that the program took away."""
+    dropped = {name for name in changed if name not in news and name not in of_type.optional_computed}
+    kept = {key: value for key, value in state.items() if key not in dropped}
+    wanted = visible(news)
+    if "tags" not in wanted:
+        kept.pop("tags", None)
+    return {**kept, **wanted}
+
+
+def foretold_update(
+    handler: Handler,
+    of_type: ResourceSchema,
+    state: Properties,
+    news: Properties,
+    old_inputs: Properties,
+    changed: frozenset[str],
+) -> Properties:
+    known = known_after_update(of_type, state, {}, frozenset(set(old_inputs) - set(news)))
+    outputs: Properties = merged(known, visible(news))
+    for name in handler.unknown_after(news, changed):
+        outputs[name] = UNKNOWN
+    return outputs

@@ -79,6 +79,9 @@ class Alias(Handler):
     def update(self, cloud: Cloud, name: str, state: Properties, inputs: Properties, changed: frozenset[str]) -> None:
         self.client(cloud).update_alias(AliasName=name, TargetKeyId=inputs["targetKeyId"])
 
+    def unknown_after(self, inputs: Properties, changed: frozenset[str]) -> frozenset[str]:
+        return frozenset({"targetKeyArn"}) if "targetKeyId" in changed else frozenset()
+
     def read(self, cloud: Cloud, name: str, known: Properties) -> Properties | None:
         found = next((a for a in self.client(cloud).list_aliases()["Aliases"] if a["AliasName"] == name), None)
         if found is None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from local.aws.plugin.cloud import Cloud
+from typing import Any
+
+from local.aws.plugin.cloud import Cloud, Rejected
 from local.aws.plugin.handler import Handler, Properties
 from local.aws.plugin.tags import as_pairs, from_pairs
 
@@ -12,20 +14,15 @@ class WebAcl(Handler):
     service = "wafv2"
 
     def create(self, cloud: Cloud, inputs: Properties) -> str:
-        metrics = inputs["visibilityConfig"]
         made = self.client(cloud).create_web_acl(
-            Name=inputs["name"],
-            Scope=inputs["scope"],
-            DefaultAction={"Block": {}} if (inputs["defaultAction"].get("block") is not None) else {"Allow": {}},
-            Rules=[],
-            VisibilityConfig={
-                "SampledRequestsEnabled": bool(metrics.get("sampledRequestsEnabled")),
-                "CloudWatchMetricsEnabled": bool(metrics.get("cloudwatchMetricsEnabled")),
-                "MetricName": metrics["metricName"],
-            },
-            Tags=as_pairs(inputs.get("tagsAll")),
+            Name=inputs["name"], Scope=inputs["scope"], Tags=as_pairs(inputs.get("tagsAll")), **_settings(inputs)
         )
         return str(made["Summary"]["Id"])
+
+    def update(self, cloud: Cloud, name: str, state: Properties, inputs: Properties, changed: frozenset[str]) -> None:
+        client = self.client(cloud)
+        acl = {"Name": inputs["name"], "Scope": inputs["scope"], "Id": name}
+        client.update_web_acl(**acl, LockToken=client.get_web_acl(**acl)["LockToken"], **_settings(inputs))
 
     def set_tags(self, cloud: Cloud, name: str, state: Properties, remove: list[str], tags: dict[str, str]) -> None:
         client = self.client(cloud)
@@ -34,6 +31,8 @@ class WebAcl(Handler):
         client.tag_resource(ResourceARN=state["arn"], Tags=as_pairs(tags))
 
     def imported(self, cloud: Cloud, name: str) -> tuple[str, Properties]:
+        if name.count("/") != 2:
+            raise Rejected(f"{name} - a web ACL is imported by <id>/<name>/<scope>. Give all three")
         identity, acl, scope = name.split("/")
         return identity, {"name": acl, "scope": scope}
 
@@ -49,6 +48,8 @@ class WebAcl(Handler):
             "name": found["Name"],
             "scope": scope,
             "capacity": found.get("Capacity", 0),
+            "description": found.get("Description", ""),
+            "visibilityConfig": {key: found["VisibilityConfig"][wire] for key, wire in METRICS.items()},
             "tagsAll": from_pairs(tags),
         }
 
@@ -59,6 +60,25 @@ class WebAcl(Handler):
             cloud.until_free(
                 client.delete_web_acl, Name=state["name"], Scope=state["scope"], Id=name, LockToken=answer["LockToken"]
             )
+
+
+METRICS = {
+    "sampledRequestsEnabled": "SampledRequestsEnabled",
+    "cloudwatchMetricsEnabled": "CloudWatchMetricsEnabled",
+    "metricName": "MetricName",
+}
+
+
+def _settings(inputs: Properties) -> dict[str, Any]:
+    """What both calls take. An empty description is none to AWS."""
+    blocks = inputs["defaultAction"].get("block") is not None
+    about = {"Description": inputs["description"]} if inputs.get("description") else {}
+    return {
+        "DefaultAction": {"Block": {}} if blocks else {"Allow": {}},
+        "Rules": [],
+        "VisibilityConfig": {wire: inputs["visibilityConfig"][key] for key, wire in METRICS.items()},
+        **about,
+    }
 
 
 class WebAclAssociation(Handler):
