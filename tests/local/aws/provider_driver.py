@@ -69,11 +69,6 @@ class Driver:
         assert not answer.failures, f"{kind} {name}: {answer.failures}"
         return from_struct(answer.inputs)
 
-    def preview(self, kind: str, name: str, program: dict[str, Any]) -> dict[str, Any]:
-        inputs = self.check(kind, name, program)
-        request = protocol.CreateRequest(urn=self.urn(kind, name), properties=to_struct(inputs), preview=True)
-        return from_struct(self.provider.Create(request, self.context).properties)
-
     def create(self, kind: str, name: str, program: dict[str, Any]) -> Resource:
         inputs = self.check(kind, name, program)
         request = protocol.CreateRequest(urn=self.urn(kind, name), properties=to_struct(inputs))
@@ -122,6 +117,10 @@ class Driver:
         )
         made = self.provider.Update(request, self.context)
         return Resource(resource.kind, resource.name, resource.id, inputs, from_struct(made.properties), program)
+
+    def invoke(self, function: str, **arguments: Any) -> Any:
+        request = protocol.InvokeRequest(tok=function, args=to_struct(arguments))
+        return getattr(self.provider.Invoke(request, self.context), "return")
 
     def delete(self, resource: Resource) -> None:
         request = protocol.DeleteRequest(

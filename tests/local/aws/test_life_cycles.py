@@ -13,7 +13,7 @@ from local.aws.plugin.schema import ResourceSchema
 from tests.local.aws import engine_stack
 from tests.local.aws.engine_life import Life
 from tests.local.aws.life_cycles import ROWS
-from tests.local.aws.life_cycles.cycle import CHANGED_TAGS, Drift, Lacks, LifeCycle
+from tests.local.aws.life_cycles.cycle import CHANGED_TAGS, Drift, Lacks, LifeCycle, Through
 from tests.local.aws.server_process import ServerProcess
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(900)]
@@ -75,6 +75,13 @@ def untrue(row: LifeCycle, foretold: Mapping[str, Any], made: Mapping[str, Any])
         # Inside a block AWS may fill more in.
         if name not in skipped and UNKNOWN not in str(value) and not same(value, made.get(name))
     }
+
+
+@each(where=lambda row: isinstance(row.replaced, Through))
+def test_what_a_row_is_replaced_through_is_itself_replaced(row: LifeCycle) -> None:
+    assert isinstance(row.replaced, Through)
+    (through,) = [other for other in ROWS if other.name == row.replaced.row]
+    assert through.is_replaced
 
 
 # ---- create

@@ -13,6 +13,7 @@ from botocore.exceptions import ClientError
 from google.rpc import status_pb2
 from local.aws.plugin import generate, registry
 from local.aws.plugin.cloud import Session
+from local.aws.plugin.wire import Secret, from_struct
 from pulumi.runtime.proto import provider_pb2
 
 from tests.local.aws.provider_driver import UNCHANGED, Aborted, Driver
@@ -158,6 +159,39 @@ def test_a_route_has_one_destination_of_any_kind(
 def test_a_route_with_none_or_two_destinations_is_refused(driver: Driver, given: dict[str, str]) -> None:
     found = driver.failures("aws:ec2/route:Route", "route", {"routeTableId": "rtb-1", "gatewayId": "igw-1", **given})
     assert "Give just one" in found["destinationCidrBlock"]
+
+
+def test_a_security_group_rule_has_one_peer(driver: Driver) -> None:
+    kind = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
+    rule = {"securityGroupId": "sg-1", "ipProtocol": "-1"}
+    assert "Give just one" in driver.failures(kind, "rule", rule)["cidrIpv4"]
+    two = {**rule, "cidrIpv4": "10.0.0.0/8", "referencedSecurityGroupId": "sg-2"}
+    assert "Give just one" in driver.failures(kind, "rule", two)["cidrIpv4"]
+    assert not driver.failures(kind, "rule", {**rule, "cidrIpv4": "10.0.0.0/8"})
+
+
+def test_a_rule_that_the_local_load_balancer_does_not_serve_is_refused(driver: Driver) -> None:
+    found = driver.failures(
+        "aws:lb/listenerRule:ListenerRule",
+        "rule",
+        {
+            "listenerArn": "arn",
+            "conditions": [{"queryStrings": [{"value": "x"}]}],
+            "actions": [{"type": "jwt-validation", "jwtValidation": {"issuer": "x", "jwksEndpoint": "x"}}],
+        },
+    )
+    assert set(found) == {"conditions[0].queryStrings", "actions[0].jwtValidation"}
+
+
+def test_a_secret_of_a_chosen_stage_is_that_one_and_comes_marked(driver: Driver, server: ServerProcess) -> None:
+    client = server.client("secretsmanager")
+    client.create_secret(Name="staged", SecretString="old")
+    client.put_secret_value(SecretId="staged", SecretString="new")
+    function = "aws:secretsmanager/getSecretVersion:getSecretVersion"
+    for stage, value in (("AWSCURRENT", "new"), ("AWSPREVIOUS", "old")):
+        found = from_struct(driver.invoke(function, secretId="staged", versionStage=stage))
+        assert found["secretString"] == Secret(value)
+    assert from_struct(driver.invoke(function, secretId="staged"))["secretString"] == Secret("new")
 
 
 def test_a_wrong_import_id_is_said_in_one_sentence(driver: Driver) -> None:

@@ -19,12 +19,17 @@ class BadArgument(Exception):
         self.name = name
 
 
+_CHOICES = {"versionId": "VersionId", "versionStage": "VersionStage"}
+"""Which of a secret's values: the current one where none is chosen."""
+
+
 def _secret_version(cloud: Cloud, arguments: Arguments) -> dict[str, Any]:
     secret = arguments.get("secretId")
     if not secret:
         raise BadArgument("secretId", "is required")
     client = cloud.client("secretsmanager")
-    found = cloud.found(client.get_secret_value, SecretId=secret)
+    chosen = {wire: arguments[key] for key, wire in _CHOICES.items() if arguments.get(key)}
+    found = cloud.found(client.get_secret_value, SecretId=secret, **chosen)
     if found is None:
         raise BadArgument("secretId", f"{secret} has no value. Run: tandem secrets put")
     return {

@@ -26,7 +26,8 @@ METRICS = {"cloudwatchMetricsEnabled": True, "metricName": "edge", "sampledReque
 
 def _forward(blue: Any, green: Any, weight: int) -> Inputs:
     groups = [{"arn": blue, "weight": 100 - weight}, {"arn": green, "weight": weight}]
-    return {"type": "forward", "forward": {"targetGroups": groups}}
+    sticky = {"enabled": True, "duration": 60}
+    return {"type": "forward", "forward": {"targetGroups": groups, "stickiness": sticky}}
 
 
 def _target_group(ref: Ref) -> Inputs:

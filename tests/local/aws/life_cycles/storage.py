@@ -33,11 +33,14 @@ def _encryption(algorithm: str) -> Inputs:
 def _expiry(days: int) -> Inputs:
     noncurrent = {"noncurrentVersionExpiration": {"noncurrentDays": days}}
     incomplete = {"abortIncompleteMultipartUpload": {"daysAfterInitiation": 7}}
+    cold = {"transitions": [{"days": days, "storageClass": "GLACIER"}]}
+    tagged = {"filter": {"tag": {"key": "use", "value": "logs"}}}
     return {
         "rules": [
             {"id": "old", "status": "Enabled", "filter": {}, **noncurrent},
             {"id": "logs", "status": "Enabled", "filter": {"prefix": "logs/"}, "expiration": {"days": days}},
             {"id": "parts", "status": "Enabled", "filter": {}, **incomplete},
+            {"id": "cold", "status": "Disabled", **tagged, **cold},
         ]
     }
 

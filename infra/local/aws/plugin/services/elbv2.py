@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from local.aws.plugin.cloud import Cloud
 from local.aws.plugin.handler import Handler, Properties
+from local.aws.plugin.schema import Failure
 from local.aws.plugin.tags import as_pairs, from_pairs
 
 
@@ -192,6 +193,21 @@ class TargetGroup(ElbHandler):
         cloud.until_free(self.client(cloud).delete_target_group, TargetGroupArn=name)
 
 
+def _unserved(path: str, blocks: Any, served: frozenset[str]) -> list[Failure]:
+    """Blocks of a kind that the local load balancer does not serve: dropping one in silence would let everybody in."""
+    if not isinstance(blocks, list):
+        return []
+    reason = f"the local load balancer does not serve it. It serves {', '.join(sorted(served))}."
+    return [
+        Failure(f"{path}[{index}].{kind}", reason)
+        for index, block in enumerate(blocks)
+        if isinstance(block, dict)
+        for kind, value in block.items()
+        if kind not in served and value is not None
+    ]
+
+
+ACTIONS = frozenset({"type", "order", "targetGroupArn", "forward", "fixedResponse", "redirect"})
 REDIRECT = {
     "host": "Host",
     "path": "Path",
@@ -217,6 +233,10 @@ def _action(action: Properties) -> dict[str, Any]:
                 for g in groups
             ]
         }
+        sticky = action["forward"].get("stickiness")
+        if sticky and sticky.get("enabled"):
+            config = {"Enabled": True, "DurationSeconds": int(sticky["duration"])}
+            made["ForwardConfig"]["TargetGroupStickinessConfig"] = config
     if action.get("fixedResponse"):
         fixed = action["fixedResponse"]
         made["FixedResponseConfig"] = {
@@ -236,6 +256,9 @@ def _read_action(action: dict[str, Any]) -> Properties:
     if forward.get("TargetGroups"):
         groups = [{"arn": g["TargetGroupArn"], "weight": int(g.get("Weight", 1))} for g in forward["TargetGroups"]]
         made["forward"] = {"targetGroups": groups}
+        sticky = forward.get("TargetGroupStickinessConfig") or {}
+        if sticky.get("Enabled"):
+            made["forward"]["stickiness"] = {"enabled": True, "duration": sticky.get("DurationSeconds")}
     elif action.get("TargetGroupArn"):
         made["targetGroupArn"] = action["TargetGroupArn"]
     if action.get("FixedResponseConfig"):
@@ -253,6 +276,9 @@ def _read_action(action: dict[str, Any]) -> Properties:
 
 class Listener(ElbHandler):
     type = "aws:lb/listener:Listener"
+
+    def check(self, inputs: Properties) -> list[Failure]:
+        return _unserved("defaultActions", inputs.get("defaultActions"), ACTIONS)
 
     def _arguments(self, inputs: Properties) -> dict[str, Any]:
         made: dict[str, Any] = {"DefaultActions": [_action(action) for action in inputs["defaultActions"]]}
@@ -306,6 +332,12 @@ CONDITIONS = {
 
 class ListenerRule(ElbHandler):
     type = "aws:lb/listenerRule:ListenerRule"
+
+    def check(self, inputs: Properties) -> list[Failure]:
+        return [
+            *_unserved("actions", inputs.get("actions"), ACTIONS),
+            *_unserved("conditions", inputs.get("conditions"), frozenset({*CONDITIONS, "httpHeader"})),
+        ]
 
     def _arguments(self, inputs: Properties) -> dict[str, Any]:
         conditions = []

@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from local.aws.plugin.cloud import Cloud, is_missing
+from local.aws.plugin.compare import is_empty
 from local.aws.plugin.handler import Handler, Properties
+from local.aws.plugin.schema import ResourceSchema
+from local.aws.plugin.shapes import Shapes
 from local.aws.plugin.tags import as_pairs, from_pairs
 
 
@@ -174,48 +177,26 @@ class BucketEncryption(BucketPart):
 
 
 class BucketLifecycle(BucketPart):
-    """moto keeps the rules; they are compared by what was put, since it spells their parts in older forms."""
-
     type = "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration"
     put = "put_bucket_lifecycle_configuration"
     get, remove = "get_bucket_lifecycle_configuration", "delete_bucket_lifecycle"
+    SHAPES: ClassVar = Shapes(names={"id": "ID"})
 
     def body(self, inputs: Properties) -> dict[str, Any]:
-        rules = []
-        for rule in inputs["rules"]:
-            made: dict[str, Any] = {"ID": rule["id"], "Status": rule["status"]}
-            made["Filter"] = {"Prefix": (rule.get("filter") or {}).get("prefix") or ""}
-            if rule.get("abortIncompleteMultipartUpload"):
-                days = int(rule["abortIncompleteMultipartUpload"]["daysAfterInitiation"])
-                made["AbortIncompleteMultipartUpload"] = {"DaysAfterInitiation": days}
-            if rule.get("expiration"):
-                made["Expiration"] = (
-                    {"Days": int(rule["expiration"]["days"])}
-                    if rule["expiration"].get("days")
-                    else {"ExpiredObjectDeleteMarker": bool(rule["expiration"].get("expiredObjectDeleteMarker"))}
-                )
-            if rule.get("noncurrentVersionExpiration"):
-                days = int(rule["noncurrentVersionExpiration"]["noncurrentDays"])
-                made["NoncurrentVersionExpiration"] = {"NoncurrentDays": days}
-            rules.append(made)
-        return {"LifecycleConfiguration": {"Rules": rules}}
+        # A rule for everything has an empty prefix: S3 takes no rule without a filter.
+        rules = [{**rule, "filter": None} for rule in inputs["rules"]]
+        filters = [self.SHAPES.aws(rule.get("filter") or {}) or {"Prefix": ""} for rule in inputs["rules"]]
+        made = [{**self.SHAPES.aws(rule), "Filter": of} for rule, of in zip(rules, filters, strict=True)]
+        return {"LifecycleConfiguration": {"Rules": made}}
 
     def state(self, answer: dict[str, Any]) -> Properties:
-        rules = []
-        for rule in answer["Rules"]:
-            made: Properties = {"id": rule["ID"], "status": rule["Status"]}
-            prefix = (rule.get("Filter") or {}).get("Prefix")
-            if prefix:
-                made["filter"] = {"prefix": prefix}
-            if "AbortIncompleteMultipartUpload" in rule:
-                days = int(rule["AbortIncompleteMultipartUpload"]["DaysAfterInitiation"])
-                made["abortIncompleteMultipartUpload"] = {"daysAfterInitiation": days}
-            if "Expiration" in rule and "Days" in rule["Expiration"]:
-                made["expiration"] = {"days": int(rule["Expiration"]["Days"])}
-            elif "Expiration" in rule:
-                made["expiration"] = {"expiredObjectDeleteMarker": True}
-            if "NoncurrentVersionExpiration" in rule:
-                days = int(rule["NoncurrentVersionExpiration"]["NoncurrentDays"])
-                made["noncurrentVersionExpiration"] = {"noncurrentDays": days}
-            rules.append(made)
-        return {"rules": rules}
+        rules = self.SHAPES.sdk(answer["Rules"], ResourceSchema.of(self.type).inputs["rules"]["type"])
+        return {"rules": [_without_nothing(rule) for rule in rules]}
+
+
+def _without_nothing(value: Any) -> Any:
+    """moto answers an empty text or zero for parts that a rule does not have."""
+    if isinstance(value, dict):
+        kept = {key: _without_nothing(item) for key, item in value.items()}
+        return {key: item for key, item in kept.items() if not is_empty(item)}
+    return [_without_nothing(item) for item in value] if isinstance(value, list) else value

@@ -6,20 +6,19 @@ from typing import Any
 
 from local.aws.plugin.cloud import Cloud
 from local.aws.plugin.handler import Properties
-from local.aws.plugin.schema import ResourceSchema, shaped
+from local.aws.plugin.schema import ResourceSchema
 from local.aws.plugin.services.ec2.base import Ec2Handler
-from local.aws.plugin.tags import as_pairs, from_pairs
+from local.aws.plugin.shapes import Shapes
+from local.aws.plugin.tags import from_pairs
 
 
 class LaunchTemplate(Ec2Handler):
     type = "aws:ec2/launchTemplate:LaunchTemplate"
 
     def _data(self, inputs: Properties) -> dict[str, Any]:
-        return {
-            _data_name(key): _aws(value)
-            for key, value in inputs.items()
-            if key not in NOT_IN_DATA and value not in (None, "", [])
-        }
+        data = {key: value for key, value in inputs.items() if key not in NOT_IN_DATA and value != []}
+        made: dict[str, Any] = SHAPES.aws(data)
+        return made
 
     def create(self, cloud: Cloud, inputs: Properties) -> str:
         made = self.client(cloud).create_launch_template(
@@ -71,7 +70,7 @@ class LaunchTemplate(Ec2Handler):
         inputs: Properties = {}
         for name, definition in ResourceSchema.of(self.type).inputs.items():
             if name not in NOT_IN_DATA:
-                inputs[name] = shaped(data.get(_data_name(name)), definition["type"], _wire_value)
+                inputs[name] = SHAPES.sdk(data.get(SHAPES.name(name)), definition["type"])
         return inputs
 
     def delete(self, cloud: Cloud, name: str, state: Properties) -> None:
@@ -84,37 +83,7 @@ NOT_IN_DATA = frozenset(
 """Inputs of a launch template that belong to the template, not to a version's data."""
 NOT_VERSIONED = frozenset({"updateDefaultVersion", "defaultVersion"})
 """A change of these alone makes no new version."""
-BLOCK_NAMES = {"securityGroups": "Groups"}
-
-
-def _data_name(key: str) -> str:
-    return "SecurityGroupIds" if key == "vpcSecurityGroupIds" else key[0].upper() + key[1:]
-
-
-def _wire_value(block: Any, key: str) -> Any:
-    """The value of a block's input in what EC2 answers."""
-    value = block.get(_aws_name(key))
-    return from_pairs(value) if key == "tags" else value
-
-
-def _aws(value: Any) -> Any:
-    """A block of the SDK as EC2 takes it: capital names, flags and numbers as they are typed there."""
-    if isinstance(value, dict):
-        return {_aws_name(key): _aws_leaf(key, item) for key, item in value.items() if item not in (None, "")}
-    if isinstance(value, list):
-        return [_aws(item) for item in value]
-    return value
-
-
-def _aws_name(key: str) -> str:
-    return BLOCK_NAMES.get(key, key[0].upper() + key[1:])
-
-
-def _aws_leaf(key: str, value: Any) -> Any:
-    if key in ("associatePublicIpAddress", "deleteOnTermination", "encrypted", "ebsOptimized"):
-        return str(value).lower() == "true"
-    if key == "tags":
-        return as_pairs(value)
-    if isinstance(value, float):
-        return int(value)
-    return _aws(value)
+SHAPES = Shapes(
+    names={"securityGroups": "Groups", "vpcSecurityGroupIds": "SecurityGroupIds"},
+    flags=frozenset({"associatePublicIpAddress", "deleteOnTermination", "encrypted", "ebsOptimized"}),
+)

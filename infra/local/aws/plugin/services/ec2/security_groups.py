@@ -107,6 +107,12 @@ class SecurityGroupRule(Ec2Handler):
 
     egress: ClassVar[bool]
 
+    def check(self, inputs: Properties) -> list[Failure]:
+        given = [key for key in _PEERS if inputs.get(key)]
+        if len(given) == 1:
+            return []
+        return [Failure(_PEERS[0], f"a rule has one of {', '.join(_PEERS)}. Give just one.")]
+
     def create(self, cloud: Cloud, inputs: Properties) -> str:
         permission: dict[str, Any] = {"IpProtocol": inputs["ipProtocol"]}
         if inputs.get("fromPort") is not None:
