@@ -48,7 +48,7 @@ def test_every_type_of_the_stand_in_has_a_row() -> None:
     assert {row.kind for row in ROWS} == set(registry.types())
 
 
-@pytest.mark.parametrize("step", ["changed", "replaced", "drift"])
+@pytest.mark.parametrize("step", ["changed", "replaced", "drift", "import_id"])
 @pytest.mark.parametrize("kind", registry.types())
 def test_every_type_takes_every_step_or_says_why_not(kind: str, step: str) -> None:
     said = [getattr(row, step) for row in ROWS if row.kind == kind]

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 _MISSING = re.compile(r"NotFound|NoSuch|DoesNotExist|Nonexistent|UnknownResource|404")
 _BUSY = frozenset(
-    {"DependencyViolation", "ResourceInUse", "ResourceInUseException", "DeleteConflict", "OperationNotPermitted"}
+    {"DependencyViolation", "ResourceInUse", "ResourceInUseException", "DeleteConflict"}
     | {"WAFAssociatedItemException", "InvalidIPAddress.InUse", "IncorrectState"}
 )
 """Errors that pass once something else is gone."""

@@ -32,6 +32,8 @@ class Outside(Protocol):
 
 
 Form = Callable[[Ref], Inputs]
+STAGES = ("first", "changed", "replaced")
+"""The programs of the matrix, each on top of the one before."""
 
 
 @dataclass(frozen=True)
@@ -74,10 +76,8 @@ class LifeCycle:
     """The program must ask for it, or the replaced resource's deletion would take the new one with it."""
 
     def inputs(self, ref: Ref, stage: str) -> Inputs:
-        """The inputs at a stage: `first`, `changed` or `replaced`."""
-        forms = {"first": [self.first], "changed": [self.first, self.changed]}.get(
-            stage, [self.first, self.changed, self.replaced]
-        )
+        """The inputs at a stage."""
+        forms = (self.first, self.changed, self.replaced)[: STAGES.index(stage) + 1]
         return {key: value for form in forms if callable(form) for key, value in form(ref).items()}
 
     @property

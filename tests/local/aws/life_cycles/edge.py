@@ -72,6 +72,8 @@ ROWS = (
             "idleTimeout": 600,
             "dropInvalidHeaderFields": True,
             "securityGroups": [ref("group-second")],
+            "accessLogs": {"bucket": ref("bucket"), "enabled": True, "prefix": "edge"},
+            "enableZonalShift": True,
             "tags": CHANGED_TAGS,
         },
         lambda ref: {"name": "edge-two"},

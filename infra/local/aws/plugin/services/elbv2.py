@@ -57,9 +57,19 @@ class LoadBalancer(ElbHandler):
         "idleTimeout": "idle_timeout.timeout_seconds",
         "clientKeepAlive": "client_keep_alive.seconds",
         "enableDeletionProtection": "deletion_protection.enabled",
+        "desyncMitigationMode": "routing.http.desync_mitigation_mode",
         "dropInvalidHeaderFields": "routing.http.drop_invalid_header_fields.enabled",
+        "enableCrossZoneLoadBalancing": "load_balancing.cross_zone.enabled",
         "enableHttp2": "routing.http2.enabled",
+        "enableTlsVersionAndCipherSuiteHeaders": "routing.http.x_amzn_tls_version_and_cipher_suite.enabled",
+        "enableWafFailOpen": "waf.fail_open.enabled",
+        "enableXffClientPort": "routing.http.xff_client_port.enabled",
+        "enableZonalShift": "zonal_shift.config.enabled",
+        "preserveHostHeader": "routing.http.preserve_host_header.enabled",
+        "xffHeaderProcessingMode": "routing.http.xff_header_processing.mode",
     }
+    LOGS: ClassVar = {"accessLogs": "access_logs.s3", "connectionLogs": "connection_logs.s3"}
+    NO_LOGS: ClassVar = {"enabled": False, "bucket": "", "prefix": ""}
 
     def create(self, cloud: Cloud, inputs: Properties) -> str:
         made = self.client(cloud).create_load_balancer(
@@ -73,7 +83,16 @@ class LoadBalancer(ElbHandler):
         return str(made["LoadBalancers"][0]["LoadBalancerArn"])
 
     def finish(self, cloud: Cloud, name: str, inputs: Properties) -> None:
-        self._set(cloud, name, _attributes(inputs, self.ATTRIBUTES))
+        logs = frozenset(key for key in self.LOGS if inputs.get(key))
+        self._set(cloud, name, _attributes(inputs, self.ATTRIBUTES) + self._logs(inputs, logs))
+
+    def _logs(self, inputs: Properties, changed: frozenset[str]) -> list[dict[str, str]]:
+        return [
+            {"Key": f"{prefix}.{key}", "Value": _text(value)}
+            for name, prefix in self.LOGS.items()
+            if name in changed
+            for key, value in {**self.NO_LOGS, **(inputs.get(name) or {})}.items()
+        ]
 
     def _set(self, cloud: Cloud, name: str, attributes: list[dict[str, str]]) -> None:
         if attributes:
@@ -85,7 +104,7 @@ class LoadBalancer(ElbHandler):
             client.set_security_groups(LoadBalancerArn=name, SecurityGroups=inputs.get("securityGroups") or [])
         if "subnets" in changed:
             client.set_subnets(LoadBalancerArn=name, Subnets=inputs["subnets"])
-        self._set(cloud, name, _attributes(inputs, self.ATTRIBUTES, changed))
+        self._set(cloud, name, _attributes(inputs, self.ATTRIBUTES, changed) + self._logs(inputs, changed))
 
     def read(self, cloud: Cloud, name: str, known: Properties) -> Properties | None:
         client = self.client(cloud)
@@ -108,6 +127,10 @@ class LoadBalancer(ElbHandler):
             "securityGroups": found.get("SecurityGroups", []),
             "subnets": [zone["SubnetId"] for zone in found["AvailabilityZones"]],
             **{key: _typed(values[wire]) for key, wire in self.ATTRIBUTES.items() if wire in values},
+            **{
+                name: {key: _typed(values.get(f"{prefix}.{key}", "")) for key in self.NO_LOGS}
+                for name, prefix in self.LOGS.items()
+            },
             "tagsAll": self.tags_of(cloud, name),
         }
 
