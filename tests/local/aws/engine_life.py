@@ -43,6 +43,7 @@ STEPS = (
     "deleted_again",
     "deleted_refresh",
 )
+"""In their order. Each is a run of the engine; what each expects is said by its test."""
 
 
 class Resource(pulumi.CustomResource):
@@ -84,12 +85,11 @@ class Life:
     """All rows, step by step. A step's runs are made once, when the step is first asked for, after all earlier ones."""
 
     def __init__(self, folder: Path, server: ServerProcess) -> None:
-        self._folder, self._server = folder, server
         self.outside = Operator(server)
         self.runs: dict[str, Run] = {}
         self.states: dict[str, auto.Deployment] = {}
         """Exported states by the step after which they were taken."""
-        self._main = EngineStack(folder, "main", server.url)
+        self._main, self._other = (EngineStack(folder, name, server.url) for name in ("main", "other"))
         self._broken: str | None = None
         """The step that could not be made at all: none after it is tried."""
 
@@ -160,7 +160,6 @@ class Life:
         return self._main.refresh()
 
     def _imported(self) -> Run:
-        self._other = EngineStack(self._folder, "other", self._server.url)
         made = {row.name: self.it(row, "drift_mended") for row in ROWS}
         self._other.program = self._program("changed", made)
         return self._other.up()

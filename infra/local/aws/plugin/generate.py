@@ -23,7 +23,7 @@ SCHEMA = HERE / "schema.json"
 BEHAVIOUR = HERE / "behaviour.json"
 _KEPT_FACTS = (
     *("required", "force_new", "computed", "optional_computed", "optional_computed_nested", "defaults", "sensitive"),
-    *("autoname", "delete_before_replace", "regional", "id", "silent_loss"),
+    *("autoname", "delete_before_replace", "regional", "id"),
 )
 _SCALARS: dict[Any, str] = {str: "string", bool: "boolean", int: "integer", float: "number"}
 
