@@ -130,7 +130,8 @@ ROWS = (
         _nodes,
         lambda ref: {
             "scalingConfig": {"minSize": 1, "maxSize": 5, "desiredSize": 3},
-            "launchTemplate": {"id": ref("template"), "version": "2"},
+            # Unknown in the preview of the change: the template changes with it.
+            "launchTemplate": {"id": ref("template"), "version": ref("template", "latestVersion").apply(str)},
             "labels": {"tandem.dev/node-class": "compute"},
             "taints": [{"key": "tandem.dev/node-class", "value": "compute", "effect": "NO_SCHEDULE"}],
         },
