@@ -10,6 +10,7 @@ import click
 from tandem.errors import TandemError
 
 from local import cloud
+from local.binaries import complete_path
 from local.logs import show
 from local.paths import host_paths
 from local.settings import load_settings
@@ -96,6 +97,7 @@ def _describe(status: Status, events_shown: int) -> str:
 
 def main() -> None:
     """Run the command; an error for people is one line on stderr and its own exit code."""
+    complete_path()
     try:
         cli.main(prog_name="tandem-local", standalone_mode=False)
     except TandemError as error:

@@ -43,6 +43,11 @@ def find_binaries(settings: Settings) -> Binaries:
     return Binaries(kube=folder / "kube", coredns=folder / "coredns")
 
 
+def complete_path() -> None:
+    """Let this process and its children find `nft` and `ip`, which are not on an ordinary user's PATH."""
+    os.environ["PATH"] = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"))
+
+
 def check_machine(which: Callable[[str], str | None] = shutil.which) -> None:
     """Raise MissingTool unless this machine has what a private network namespace needs."""
     missing = sorted({package for program, package in _PACKAGES.items() if which(program) is None})
