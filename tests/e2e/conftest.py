@@ -13,6 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from local.paths import LocalPaths
+from local.status import read_status
+
+from tests.e2e import processes
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -23,6 +27,8 @@ class Site:
 
     state: Path
     environment: Mapping[str, str]
+    networks_before: frozenset[str]
+    """The machine's network namespaces before it was made."""
     first_up: Mapping[str, Any]
     """What the `tandem up` that made it printed."""
 
@@ -32,7 +38,17 @@ class Site:
 
     def json(self, *arguments: str) -> Any:
         """Runs `tandem ... --json` and gives the document; the exit code is not looked at."""
-        return json.loads(self.tandem(*arguments, "--json", check=False).stdout)
+        done = self.tandem(*arguments, "--json", check=False)
+        assert done.stdout, f"tandem {' '.join(arguments)} printed no document: {done.stderr[-3000:]}"
+        return json.loads(done.stdout)
+
+    def local_status(self) -> dict[str, Any]:
+        """What `tandem-local status --json` prints."""
+        return read_status(LocalPaths(self.state / "local")).as_json()
+
+    def process(self, name: str) -> dict[str, Any]:
+        """One process of it; empty where there is none of that name."""
+        return next((found for found in self.local_status()["processes"] if found["name"] == name), {})
 
     def shell(self, command: str) -> subprocess.CompletedProcess[str]:
         """Runs a shell line as a person would, after `eval "$(tandem env local)"`."""
@@ -88,8 +104,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """The site, up. At the end it is taken down, whatever the tests did to it."""
     state = tmp_path_factory.mktemp("site")
     environment = environment_for(state)
+    networks = processes.networks()
     try:
         first = json.loads(_tandem(environment, "up", "local", "--json", check=True).stdout)
-        yield Site(state, environment, first)
+        yield Site(state, environment, networks, first)
     finally:
         _tandem(environment, "down", "local", check=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 from collections.abc import Iterator
@@ -34,6 +35,21 @@ def find(state: Path, *words: str) -> list[int]:
 def kill(pid: int) -> None:
     """SIGKILL: nothing can be tidied up by the victim."""
     os.kill(pid, signal.SIGKILL)
+
+
+def networks() -> frozenset[str]:
+    """Network namespaces that some process of this machine lives in."""
+    found = set()
+    for pid in _pids():
+        with contextlib.suppress(OSError):
+            found.add(str(Path(f"/proc/{pid}/ns/net").readlink()))
+    return frozenset(found)
+
+
+def mounts_below(folder: Path) -> list[str]:
+    """Mount points of this machine below the folder."""
+    lines = Path("/proc/self/mountinfo").read_text().splitlines()
+    return [point for line in lines if (point := line.split()[4]).startswith(str(folder))]
 
 
 def _pids() -> set[int]:

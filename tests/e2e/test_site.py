@@ -10,6 +10,8 @@ import ssl
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Mapping
+from typing import Any
 
 import openai
 import pytest
@@ -121,20 +123,60 @@ def serves_again(site: Site) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [
-        ("engine_sim", "decode"),
-        ("engine_sim", "prefill"),
-        ("kubelet",),
-        ("local.kubernetes.runtime",),
-        ("kube-apiserver",),
-        ("etcd",),
-        ("local.aws.server",),
-        ("local.edge",),
-    ],
-    ids=lambda words: words[0] + ("-" + words[1] if len(words) > 1 else ""),
+    [("engine_sim", "decode"), ("engine_sim", "prefill"), ("smg::router",), ("local.kubernetes.runtime.shim",)],
+    ids=["decode", "prefill", "gateway", "shim"],
 )
-def test_the_site_serves_again_by_itself_after_a_kill(site: Site, words: tuple[str, ...]) -> None:
+def test_the_site_serves_again_by_itself_after_a_kill_of_a_container(site: Site, words: tuple[str, ...]) -> None:
     victims = processes.find(site.state, *words)
     assert victims, f"no process matches {words}"
     processes.kill(victims[0])
     serves_again(site)
+
+
+def comes_back(site: Site, name: str) -> Mapping[str, Any]:
+    """Kills the process of that name, and gives what the status says of it when another does its work."""
+    killed = site.process(name)["pid"]
+    processes.kill(killed)
+    deadline = time.monotonic() + RECOVERY_SECONDS
+    while True:
+        found = site.process(name)
+        if found and found["pid"] not in (None, killed) and found["state"] == "ready":
+            return found
+        assert time.monotonic() < deadline, f"{name} does not come back: {found}"
+        time.sleep(0.05)  # a status file tells nobody when it changes
+
+
+def test_every_process_of_the_local_cloud_comes_back_and_status_says_that_it_died(site: Site) -> None:
+    supervised = [
+        process["name"]
+        for process in site.local_status()["processes"]
+        if process["state"] == "ready" and process["name"] not in ("supervisor", "keeper", "keeper-twin")
+    ]
+    kinds = {name.partition("-ip-")[0] for name in supervised}
+    assert kinds >= {
+        "doors",
+        "aws",
+        "routes",
+        "etcd",
+        "kube-apiserver",
+        "kube-proxy",
+        "coredns",
+        "nodes",
+        "edge",
+        "kubelet",
+    }
+    for name in supervised:
+        before = site.process(name)["restarts"]
+        after = comes_back(site, name)
+        assert after["restarts"] > before
+        assert after["last_exit"] == "killed by SIGKILL"
+    told = {event["what"] + " " + event["process"] for event in site.local_status()["events"]}
+    assert {f"died {name}" for name in supervised[-10:]} <= told
+    serves_again(site)
+
+
+@pytest.mark.parametrize("name", ["keeper-twin", "keeper", "supervisor"])
+def test_who_watches_the_others_is_watched_too(site: Site, name: str) -> None:
+    comes_back(site, name)
+    serves_again(site)
+    assert {process["name"] for process in site.local_status()["processes"]} >= {"keeper", "keeper-twin", "supervisor"}

@@ -16,6 +16,7 @@ from pulumi.automation import errors as auto_errors
 from pulumi.automation import events as auto_events
 
 from tandem.errors import EngineFailed
+from tandem.ops import orphans
 from tandem.ops.progress import Progress
 
 T = TypeVar("T")
@@ -148,6 +149,7 @@ class Engine:
 
     def _recover(self, handle: auto.Stack, stack: str) -> None:
         """Clears what a killed run left: its lock, and creations of which nobody knows whether they happened."""
+        orphans.end(Path(self.variables["TANDEM_STATE"]))
         if self._break_stale_lock(stack):
             self.progress.say(stack, "a killed run's lock was removed")
         pending = (handle.export_stack().deployment or {}).get("pending_operations") or []

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tandem.config.environment import LocalCloud
-from tandem.ops import local_cloud, schedule, shell
+from tandem.ops import local_cloud, orphans, schedule, shell
 from tandem.ops.engine import Engine
 from tandem.ops.environment import LoadedEnvironment
 from tandem.ops.progress import Progress
@@ -32,6 +32,7 @@ def run(environment: LoadedEnvironment, progress: Progress) -> Mapping[str, Any]
         return sum(count for operation, count in engine.destroy(stack).items() if operation == "delete")
 
     destroyed = schedule.run(readers, destroy)
+    orphans.end(shell.state_folder())
     if isinstance(cloud, LocalCloud):
         progress.say("local cloud", "ending")
         local_cloud.down(purge=True)

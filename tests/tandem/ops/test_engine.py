@@ -45,6 +45,7 @@ def variables(tmp_path: Path) -> dict[str, str]:
         "PULUMI_SKIP_UPDATE_CHECK": "true",
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
         "TANDEM_PYTHON": sys.executable,
+        "TANDEM_STATE": str(backend),
         "COUNT": "2",
     }
 
