@@ -168,7 +168,7 @@ class Engine:
         broken = False
         for lock in folder.glob("*.json"):
             holder = _lock_holder(lock)
-            if holder is not None and not Path(f"/proc/{holder}").exists():
+            if holder is not None and not _is_running(holder):
                 lock.unlink(missing_ok=True)
                 broken = True
         return broken
@@ -201,6 +201,14 @@ def _lock_holder(lock: Path) -> int | None:
         return None
     same_machine = content.get("hostname") == os.uname().nodename
     return int(content["pid"]) if same_machine and "pid" in content else None
+
+
+def _is_running(pid: int) -> bool:
+    """Whether a process of this machine does anything any more: one that nobody has collected yet does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in ("Z", "X")
+    except OSError:
+        return False
 
 
 def _short(urn: str) -> str:

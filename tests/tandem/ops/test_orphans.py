@@ -12,7 +12,7 @@ import pytest
 from tandem.ops import orphans
 
 PLUGIN = "import sys; print('up', flush=True); sys.stdin.read()"
-ENGINE = "import subprocess, sys; sys.exit(subprocess.call([sys.executable, sys.argv[1]]))"
+ENGINE = "import subprocess, sys; sys.exit(subprocess.call([sys.argv[2], sys.argv[1]]))"
 
 Start = Callable[..., subprocess.Popen[str]]
 
@@ -26,7 +26,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
     def start_one(state: Path, *, living: bool = False) -> subprocess.Popen[str]:
         # The first word is what a process is called by: here the name of the engine.
-        argv = ["pulumi", "-c", ENGINE, str(program)] if living else ["python", str(program)]
+        argv = ["pulumi", "-c", ENGINE, str(program), sys.executable] if living else ["python", str(program)]
         process = subprocess.Popen(
             argv,
             executable=sys.executable,
