@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import shlex
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from tandem.config.environment import LocalCloud
@@ -50,14 +54,26 @@ class Report:
         if self.proof is not None:
             lines += [f"  address   {self.proof.address}", f"  answered  {self.proof.as_text()}"]
             if self.local:
-                key = f'-H "Authorization: Bearer $(tandem secrets show-api-key {self.environment})"'
-                lines.append(f"  curl      curl -N --cacert {prove.edge_ca()} {key} \\")
-                lines.append(f"              {self.proof.address}/v1/chat/completions -d '{{...}}'")
+                first, *rest = self._curl()
+                lines += [f"  curl      {first}", *(f"              {line}" for line in rest)]
         lines.append(f"  on AWS    {self.cost.as_line()}")
         if self.local:
             lines.append(f"  simulated {'; '.join(SIMULATED)}")
         lines.append(f"  down      make down, or: tandem down {self.environment}")
         return "\n".join(lines)
+
+    def _curl(self) -> list[str]:
+        """The same question by curl, as it can be pasted into a shell."""
+        assert self.proof is not None
+        tandem = Path(sys.executable).parent / "tandem"
+        body = {"model": self.proof.model, "stream": True, "messages": [{"role": "user", "content": "Hello"}]}
+        words = (
+            ("curl", "-N", "--cacert", shlex.quote(str(prove.edge_ca()))),
+            ("-H", f'"Authorization: Bearer $({shlex.quote(str(tandem))} secrets show-api-key {self.environment})"'),
+            ("-H", "'Content-Type: application/json'", "-d", shlex.quote(json.dumps(body))),
+            (f"{self.proof.address}/v1/chat/completions",),
+        )
+        return [" ".join(part) + (" \\" if part is not words[-1] else "") for part in words]
 
 
 SIMULATED = (

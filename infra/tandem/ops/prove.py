@@ -29,6 +29,8 @@ class Proof:
     """What a client saw, and what the engines counted meanwhile."""
 
     address: str
+    model: str
+    """Name that was asked for."""
     answer: chat.Answer
     kv_bytes: int | None
     """KV cache bytes that prefill pushed to decode while this answer was made; None where nobody can be asked."""
@@ -80,7 +82,7 @@ def run(
     moved = cluster.kv_moved_bytes() - before if cluster else None
     if moved is not None and moved <= 0:
         raise CloudUnavailable(f"{where}: answered, but no KV moved from prefill to decode - the pair did not meet")
-    return Proof(str(where), answer, moved, "simulated" in (answer.system_fingerprint or ""))
+    return Proof(str(where), model(stack), answer, moved, "simulated" in (answer.system_fingerprint or ""))
 
 
 def serving(environment: LoadedEnvironment) -> ServingStack:
