@@ -1,8 +1,7 @@
 """What makes two checkpoints a pair: the pair revision, the bytes of its KV, and the scheme of each role.
 
     pair revision = first 12 hex digits of sha256(canonical JSON of everything that decides KV bytes or answers)
-    KV bytes a token = 2 x layers x KV heads x head dimension x bytes of a value     (grouped attention)
-                     = layers x (compressed rank + rotary dimension) x bytes         (latent attention)
+    KV bytes a token = layers x KV values of a layer (see plan.shape.attention) x bytes of a value
 
 The difficulty is what to hash. What only decides speed (replicas, memory fraction, probes) stays out, or every tuning
 would need a whole second colour; what changes a single bit of KV or of an answer must be in, or two revisions would share a pool.
@@ -19,6 +18,7 @@ from typing import Any, Final
 from tandem.config.base import Role
 from tandem.config.pair import Checkpoint, GroupedAttention, ModelShape, Pair
 from tandem.facts.schemes import RUNS, Scheme, Support, schemes
+from tandem.plan.shape.attention import Grouped, Latent
 
 REVISION_DIGITS: Final = 12
 """48 bits: the two or three revisions that a cluster ever holds at once do not meet by chance; fits every name."""
@@ -43,11 +43,13 @@ class Refused:
 
 def kv_bytes_per_token(model: ModelShape, kv_cache_dtype: str) -> int:
     """Bytes of keys and values that one token leaves in all layers, over all GPUs of an engine."""
-    value_bytes = VALUE_BYTES[kv_cache_dtype]
-    attention = model.attention
-    if isinstance(attention, GroupedAttention):
-        return 2 * model.layers * attention.kv_heads * attention.head_dim * value_bytes
-    return model.layers * (attention.kv_lora_rank + attention.rope_head_dim) * value_bytes
+    said = model.attention
+    attention = (
+        Grouped(said.heads, said.kv_heads, said.head_dim, said.head_dim)
+        if isinstance(said, GroupedAttention)
+        else Latent(said.heads, 0, said.kv_lora_rank, said.rope_head_dim, said.head_dim, said.head_dim)
+    )
+    return model.layers * attention.kv_values * VALUE_BYTES[kv_cache_dtype]
 
 
 def resolve_scheme(
