@@ -14,9 +14,9 @@ from functools import cached_property
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from tandem.plan.vectors import Array
+
 POINTS = 20_000
 
 

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tandem.plan.lengths import Array, Lengths
+from tandem.plan.lengths import Lengths
 from tandem.plan.offload.profile import KvProfile, PrefillProfile
+from tandem.plan.vectors import Array
 
 THRESHOLD_STEP = 100
 """Tokens between thresholds that are tried."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tandem.facts.tables import document
-from tandem.plan.lengths import Array
+from tandem.plan.vectors import Array
 
 MIB = 1 << 20
 

@@ -10,6 +10,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
+from tandem.plan.vectors import Array
+
 STATE_BYTES = 4
 """Recurrent states stay in fp32: they are summed over the whole context."""
 CONVOLUTION_BYTES = 2
@@ -40,11 +44,10 @@ class Grouped:
         """Bytes that do not grow with the context: a full window."""
         return self.window * self.kv_heads * (self.key_dim + self.value_dim) * value_bytes if self.window else 0.0
 
-    def prefill_flops(self, tokens: float) -> float:
+    def prefill_flops(self, tokens: Array) -> Array:
         """FLOPs of scores and values of one layer."""
-        if self.window and self.window < tokens:
-            return 2 * self.heads * (self.key_dim + self.value_dim) * self.window * tokens
-        return self.heads * (self.key_dim + self.value_dim) * tokens * tokens
+        seen = np.minimum(tokens, 2 * self.window) if self.window else tokens
+        return self.heads * (self.key_dim + self.value_dim) * seen * tokens
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,7 @@ class Latent:
         """None: the cache grows with every token."""
         return 0.0
 
-    def prefill_flops(self, tokens: float) -> float:
+    def prefill_flops(self, tokens: Array) -> Array:
         """FLOPs of scores and values of one layer, keys and values expanded."""
         return self.heads * (self.nope_dim + self.rope_dim + self.value_dim) * tokens * tokens
 
@@ -108,7 +111,7 @@ class Linear:
         recurrent = self.value_heads * self.key_dim * self.value_dim * STATE_BYTES
         return recurrent + self._width * max(self.kernel - 1, 0) * CONVOLUTION_BYTES
 
-    def prefill_flops(self, tokens: float) -> float:
+    def prefill_flops(self, tokens: Array) -> Array:
         """Update and read of the state for each token."""
         return 4 * self.value_heads * self.key_dim * self.value_dim * tokens
 

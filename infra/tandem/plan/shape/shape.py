@@ -12,7 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tandem.plan.shape.attention import Attention
+import numpy as np
+
+from tandem.plan.shape.attention import Attention, Grouped, Latent
+from tandem.plan.vectors import Array
 
 GATED_MATRICES = 3
 """Gate, up and down projections of a gated feed-forward layer."""
@@ -27,9 +30,10 @@ class Experts:
     per_token: int
     width: int
 
-    def touched(self, tokens: float) -> float:
+    def touched(self, tokens: Array) -> Array:
         """Routed experts that a batch of tokens reads, on average."""
-        return self.routed * float(1 - (1 - self.per_token / self.routed) ** tokens)
+        untouched: Array = (1 - self.per_token / self.routed) ** tokens
+        return self.routed * (1 - untouched)
 
 
 @dataclass(frozen=True)
@@ -79,9 +83,15 @@ class Shape:
         """Weights that one token's forward pass multiplies with; the output layer included, the embedding table not."""
         return self._weights(lambda experts: experts.per_token)
 
-    def read_parameters(self, tokens: float) -> float:
+    def read_parameters(self, tokens: Array) -> Array:
         """Weights that a step over `tokens` tokens reads."""
-        return self._weights(lambda experts: experts.touched(tokens))
+        fixed = self._weights(lambda experts: 0)
+        read = np.full_like(tokens, fixed)
+        for group in self.groups:
+            if isinstance(group.feed_forward, Experts):
+                each = GATED_MATRICES * self.hidden * group.feed_forward.width * group.count
+                read = read + each * group.feed_forward.touched(tokens)
+        return read
 
     def _weights(self, routed: Callable[[Experts], float]) -> float:
         total = float(self.hidden * self.vocabulary)
@@ -105,12 +115,24 @@ class Shape:
             group.count * group.attention.state_bytes(value_bytes) for group in self.groups
         )
 
+    def kv_shards(self, gpus: int, *, by_request: bool = False) -> int:
+        """Parts that tensor parallelism cuts a request's KV into; the rest of `gpus` hold copies.
+
+        A latent vector has no heads to cut. `by_request`: attention is data parallel, so each GPU holds other requests.
+        """
+        if by_request:
+            return gpus
+        heads = [g.attention.kv_heads for g in self.groups if isinstance(g.attention, Grouped)]
+        return 1 if any(isinstance(g.attention, Latent) for g in self.groups) else min([gpus, *heads])
+
     def kv_bytes(self, tokens: float, value_bytes: float = 2) -> float:
         """KV and state of a request of `tokens` tokens, over all GPUs of an engine."""
         return self.state_bytes(value_bytes) + self.kv_bytes_per_token(value_bytes) * tokens
 
-    def prefill_flops(self, tokens: float) -> tuple[float, float]:
+    def prefill_flops(self, tokens: Array) -> tuple[Array, Array]:
         """FLOPs of a prompt: in matrix products, in attention. The output layer runs for the last token only."""
         products = 2 * (self.active_parameters - self.hidden * self.vocabulary) * tokens
-        attention = sum(group.count * group.attention.prefill_flops(tokens) for group in self.groups)
+        attention = np.zeros_like(tokens)
+        for group in self.groups:
+            attention = attention + group.count * group.attention.prefill_flops(tokens)
         return products, attention

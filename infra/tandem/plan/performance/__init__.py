@@ -1,0 +1,1 @@
+"""How fast an engine is: a roofline with measured rates and a calibration for each GPU and engine."""
