@@ -72,7 +72,7 @@ def fit(rows: Sequence[Measured], gpu: str, engine: str) -> Calibration:
     kinds = {row.row.engine.shape.architecture for row in rows}
     architecture = kinds.pop() if len(kinds) == 1 else ""
     fitted = {name: round(value, 4) for name, value in values.items()}
-    return replace(DEFAULT, gpu=gpu, engine=engine, rows=len(rows), architecture=architecture, **fitted)
+    return replace(DEFAULT.fitted(fitted), gpu=gpu, engine=engine, rows=len(rows), architecture=architecture)
 
 
 def calibrate(rows: Sequence[Measured], gpu: str, engine: str) -> Calibration:
@@ -115,7 +115,7 @@ def _predict(row: Measured, calibration: Calibration) -> Prediction | None:
 
 
 def _cost(rows: Sequence[Measured], values: dict[str, float]) -> float:
-    calibration = replace(DEFAULT, **values)
+    calibration = DEFAULT.fitted(values)
     total = 0.0
     for row in rows:
         found = _predict(row, calibration)

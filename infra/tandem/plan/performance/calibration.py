@@ -6,6 +6,7 @@ Defaults hold where nothing was measured; `tandem plan calibrate` fits them to a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -49,6 +50,10 @@ class Calibration:
     def label(self) -> str:
         """What a reader sees beside a number."""
         return f"{self.gpu}/{self.engine}, {self.rows} rows" if self.rows else "not calibrated"
+
+    def fitted(self, values: Mapping[str, float]) -> Calibration:
+        """With these values of the `FITTED` fields."""
+        return Calibration(**{**vars(self), **values})
 
     def error_for(self, architecture: str) -> ErrorBar:
         """The error bar on a model of this architecture: the defaults' where the calibration saw none such."""
