@@ -16,6 +16,7 @@ COMMANDS = {
     "rehearse": "Run a real environment's stack files on this machine, and look whether all is as they say.",
     "preview": "Show what `up` would change, without changing it.",
     "plan": "Plan: what to deploy, how fast it is, what it costs (predict, calibrate, explore, or an environment).",
+    "simulate": "Run requests through a planned deployment, event by event.",
     "status": "Show what runs, what is ready, and what happened.",
     "logs": "Show the logs of a role, or of a process of the local cloud.",
     "env": "Print the variables under which plain `pulumi up -s STACK` works.",

@@ -41,7 +41,7 @@ def command(model: str, traffic: Path, slo: str, types: tuple[str, ...], as_json
             [Fault("--type", name, "Tandem has no facts of this type", "Name a GPU type") for name in unknown]
         )
     asked, objectives = read_traffic(content, str(traffic)), read_objectives(slo)
-    answer = search(_shape(model), asked, objectives, types or None)
+    answer = search(shape_named(model), asked, objectives, types or None)
     if as_json:
         options.print_json(as_dict(answer))
     else:
@@ -50,7 +50,8 @@ def command(model: str, traffic: Path, slo: str, types: tuple[str, ...], as_json
         raise click.exceptions.Exit(1)
 
 
-def _shape(model: str) -> Shape:
+def shape_named(model: str) -> Shape:
+    """The shape of a known model, or of the config.json at a path. Raises `PlanError`."""
     path = Path(model)
     if not path.is_file():
         return shape_of(model)

@@ -101,12 +101,12 @@ def _answer(found: Sequence[Option], unpriced: Sequence[str], traffic: Traffic, 
     together = [single_pool(option, traffic, objectives) for option in found]
     singles = sorted(
         (_deployment(one, one, traffic) for one in together if isinstance(one, Sized)),
-        key=lambda one: one.bill.usd_per_hour,
+        key=_order,
     )
     first = [one for one in prefill if isinstance(one, Sized)]
     second = [one for one in decode if isinstance(one, Sized)]
-    splits = _cheapest_pairs(first, second, traffic)
-    everyone = sorted([*singles, *splits], key=lambda one: (one.bill.usd_per_hour, one.ttft_ms))
+    splits = sorted(_cheapest_pairs(first, second, traffic), key=_order)
+    everyone = sorted([*singles, *splits], key=_order)
     return Answer(
         best=everyone[0] if everyone else None,
         single=singles[0] if singles else None,
@@ -152,6 +152,11 @@ def _deployment(prefill: Sized, decode: Sized, traffic: Traffic) -> Deployment:
         money.usd_per_million(traffic.requests_per_second * traffic.output_tokens),
         money.usd_per_million(traffic.requests_per_second * traffic.prompts.mean),
     )
+
+
+def _order(one: Deployment) -> tuple[float, float]:
+    """Cheapest first, of equals the one that answers sooner."""
+    return one.bill.usd_per_hour, one.ttft_ms
 
 
 def _front(everyone: Sequence[Deployment]) -> tuple[Deployment, ...]:
