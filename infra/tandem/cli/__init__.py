@@ -14,6 +14,7 @@ COMMANDS = {
     "up": "Bring an environment up, and prove it with a streamed chat completion.",
     "down": "Destroy an environment's stacks and, for a local one, the cloud below them.",
     "rehearse": "Run a real environment's stack files on this machine, and look whether all is as they say.",
+    "preflight": "Ask the AWS account, reading only, whether it is ready for an environment.",
     "preview": "Show what `up` would change, without changing it.",
     "plan": "Plan: what to deploy, how fast it is, what it costs (predict, calibrate, explore, or an environment).",
     "simulate": "Run requests through a planned deployment, event by event.",

@@ -1,0 +1,1 @@
+"""Whether an AWS account is ready for an environment, before anything is made there. Reads only."""
