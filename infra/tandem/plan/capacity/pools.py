@@ -11,6 +11,7 @@ The exponential tail of the wait is exact for M/M/1 and cautious for less varied
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,10 +24,8 @@ BUFFER = 0.2
 """Capacity beyond the mean rate: the guides' 20 %."""
 SPARE_NODES = 1
 """A pool outlives the loss of a node (N+1)."""
-BATCHES = np.unique(np.round(np.geomspace(1, 1024, 48)))
+BATCHES = np.unique(np.round(np.geomspace(1, 1024, 160)))
 """Batch sizes that are tried."""
-QUANTILES = 64
-"""Points of the length distribution in E[T] and E[T^2]."""
 MOST_ENGINES = 2**20
 """Search bound: an answer that needs more is none."""
 
@@ -56,11 +55,19 @@ class PrefillTimes:
     @classmethod
     def of(cls, option: Option, traffic: Traffic, percentile: float) -> PrefillTimes:
         """Seconds and seconds^2; the cached part of a prompt costs nothing."""
-        shares = (np.arange(QUANTILES) + 0.5) / QUANTILES
-        tokens = np.array([traffic.prompts.quantile(float(share)) for share in shares]) * (1 - traffic.prefix_share)
-        times = option.engine.prefill_seconds(np.maximum(tokens, 1.0))
-        last = array(max(traffic.prompts.quantile(percentile) * (1 - traffic.prefix_share), 1.0))
-        return cls(float(times.mean()), float((times**2).mean()), float(option.engine.prefill_seconds(last)[0]))
+        tokens = np.append(traffic.computed, traffic.computed_at(percentile))
+        seconds = option.engine.prefill_seconds(tokens)
+        times, last = seconds[:-1], seconds[-1]
+        return cls(float(times.mean()), float((times**2).mean()), float(last))
+
+    def ttft_at(self, rate: float, percentile: float) -> float:
+        """`ttft` for one rate."""
+        busy = rate * self.mean
+        if busy >= 1:
+            return math.inf
+        wait = rate * self.square / (2 * (1 - busy))
+        tail = -wait / busy * math.log((1 - percentile) / busy) if busy > 1 - percentile else 0.0
+        return max(self.at_percentile + wait, self.mean + tail)
 
     def ttft(self, rate: Array, percentile: float) -> Array:
         """Seconds at the percentile, for each rate at one engine; infinite at or beyond saturation."""
@@ -77,9 +84,8 @@ def nodes_for(engines: float, option: Option) -> int:
     return int(np.ceil(engines / option.engines_per_node)) + SPARE_NODES
 
 
-def prefill_pool(option: Option, traffic: Traffic, objectives: Objectives) -> Sized | float:
+def prefill_pool(option: Option, times: PrefillTimes, traffic: Traffic, objectives: Objectives) -> Sized | float:
     """The fewest prefill engines that meet TTFT with the KV's transfer in it; else the least TTFT in ms that it can reach."""
-    times = PrefillTimes.of(option, traffic, objectives.percentile)
     kv = option.engine.shape.kv_bytes(traffic.prompts.quantile(objectives.percentile), option.engine.kv_value_bytes)
     wire = kv * 8 / (option.kv_gbps * 1e9)
     budget = objectives.ttft_ms / 1e3 - wire
@@ -90,13 +96,13 @@ def prefill_pool(option: Option, traffic: Traffic, objectives: Objectives) -> Si
     least = low
     while low < high:
         middle = (low + high) // 2
-        if times.ttft(array(rate / middle), objectives.percentile)[0] <= budget:
+        if times.ttft_at(rate / middle, objectives.percentile) <= budget:
             high = middle
         else:
             low = middle + 1
     if low >= MOST_ENGINES:
         return float("inf")
-    ttft = float(times.ttft(array(rate / low), objectives.percentile)[0]) + wire
+    ttft = times.ttft_at(rate / low, objectives.percentile) + wire
     nodes = nodes_for(low, option)
     binds = "prompt tokens a second" if low <= least + 1 else "TTFT objective"
     return Sized(option, 1, low, nodes, nodes * option.usd_per_hour, ttft * 1e3, 0.0, binds)
@@ -127,9 +133,10 @@ def decode_pool(option: Option, traffic: Traffic, objectives: Objectives) -> Siz
     )
 
 
-def single_pool(option: Option, traffic: Traffic, objectives: Objectives) -> Sized | tuple[float, float]:
+def single_pool(
+    option: Option, times: PrefillTimes, traffic: Traffic, objectives: Objectives
+) -> Sized | tuple[float, float]:
     """The cheapest batch and engines that prefill and decode together; else the least (TTFT, TPOT) in ms."""
-    times = PrefillTimes.of(option, traffic, objectives.percentile)
     output = traffic.output_tokens
     held = option.engine.requests_held(traffic.prompts.mean + output)
     steps = option.engine.step_seconds(BATCHES, array(traffic.prompts.mean + output / 2))

@@ -15,7 +15,7 @@ import numpy as np
 
 from tandem.facts import efa
 from tandem.plan.capacity.options import Option, options
-from tandem.plan.capacity.pools import Sized, decode_pool, prefill_pool, single_pool
+from tandem.plan.capacity.pools import BATCHES, PrefillTimes, Sized, decode_pool, prefill_pool, single_pool
 from tandem.plan.capacity.traffic import Objectives, Traffic
 from tandem.plan.cost.serving import Bill, Pool, bill
 from tandem.plan.shape import Shape
@@ -96,9 +96,10 @@ def search(shape: Shape, traffic: Traffic, objectives: Objectives, allowed: Coll
 
 
 def _answer(found: Sequence[Option], unpriced: Sequence[str], traffic: Traffic, objectives: Objectives) -> Answer:
-    prefill = [prefill_pool(option, traffic, objectives) for option in found]
+    timed = [(option, PrefillTimes.of(option, traffic, objectives.percentile)) for option in found]
+    prefill = [prefill_pool(option, times, traffic, objectives) for option, times in timed]
     decode = [decode_pool(option, traffic, objectives) for option in found]
-    together = [single_pool(option, traffic, objectives) for option in found]
+    together = [single_pool(option, times, traffic, objectives) for option, times in timed]
     singles = sorted(
         (_deployment(one, one, traffic) for one in together if isinstance(one, Sized)),
         key=_order,
@@ -113,7 +114,7 @@ def _answer(found: Sequence[Option], unpriced: Sequence[str], traffic: Traffic, 
         split=splits[0] if splits else None,
         runners_up=tuple(everyone[1:4]),
         front=_front(everyone),
-        candidates=len(first) * len(second) + len(found) * 48 * 2,
+        candidates=len(first) * len(second) + len(found) * len(BATCHES) * 2,
         unpriced=tuple(unpriced),
         shortfalls=() if everyone else _shortfalls(prefill, decode, objectives, len(found)),
         turns_at=None,

@@ -5,11 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
+
+import numpy as np
 
 from tandem.errors import Fault, PlanError
 from tandem.plan.lengths import Lengths
+from tandem.plan.vectors import Array
 
+QUANTILES = 64
+"""Points of the length distribution in E[T] and E[T^2]."""
 KEYS = ("requests_per_second", "input_tokens", "output_tokens", "prefix_share")
 
 
@@ -24,10 +30,16 @@ class Traffic:
     prefix_share: float = 0.0
     """Of a prompt's tokens, found in a cache."""
 
-    @property
-    def prompt_mean(self) -> float:
-        """Tokens of a prompt that must be computed, on average."""
-        return self.prompts.mean * (1 - self.prefix_share)
+    @cached_property
+    def computed(self) -> Array:
+        """Tokens that prompts leave to compute, at evenly spaced quantiles."""
+        shares = (np.arange(QUANTILES) + 0.5) / QUANTILES
+        tokens = np.array([self.prompts.quantile(float(share)) for share in shares])
+        return np.maximum(tokens * (1 - self.prefix_share), 1.0)
+
+    def computed_at(self, percentile: float) -> float:
+        """Tokens that a prompt at the percentile leaves to compute."""
+        return max(self.prompts.quantile(percentile) * (1 - self.prefix_share), 1.0)
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,8 @@ from tandem.facts import measured
 from tandem.facts.accelerators import Accelerator
 from tandem.plan.performance.calibration import DEFAULT, Calibration
 from tandem.plan.performance.formats import KV_BYTES, WeightFormat, product_tflops
-from tandem.plan.shape import Shape
-from tandem.plan.vectors import Array
+from tandem.plan.shape import Experts, Shape
+from tandem.plan.vectors import Array, array
 
 RESERVED_GB = 3.5
 """Of each GPU's memory, besides weights and KV: runtime, activations, graphs (AIConfigurator; facts: planner 3.1)."""
@@ -34,6 +34,13 @@ LINK_SHARE = 0.5
 """Of one direction of NVLink that an all-reduce of a prompt's size reaches. A judgement: no source of the facts names it."""
 PCIE_GB = 25.0
 """GB/s between GPUs without NVLink: PCIe 4.0 x16, in practice."""
+NODE_GPUS = 8
+"""GPUs that NVLink joins."""
+FABRIC_GB = 50.0
+"""GB/s of a GPU's share of the network between nodes: 400 Gbps (3,200 Gbps a node of eight)."""
+MOST_NODES = 4
+"""Nodes that the experts of one token lie on at most: DeepSeek-V3's routing (arXiv 2412.19437, section 2.1.2). Prefill kernels send a
+token once a node; decode's low-latency kernels send it once an expert (DeepEP)."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +112,7 @@ class Engine:
         )
         kv = batch * held / (shards * self._bandwidth * share)
         result: Array = np.maximum(reads, products) + kv + self._overhead + calibration.request_us * 1e-6 * batch
-        return result + self._all_reduce_seconds(batch)
+        return result + self._exchange_seconds(batch, self._experts_per_token)
 
     def prefill_seconds(self, tokens: Array) -> Array:
         """One prompt of `tokens` tokens, alone."""
@@ -115,12 +122,52 @@ class Engine:
         reads = parameters * self.weights.weight_bytes / (self.gpus * self._bandwidth * self.calibration.memory_share)
         busy = np.maximum(products / max(self.product_rate, 1.0), reads)
         result: Array = busy + attention / (rate * 1e12 * self.gpus) + self._overhead
-        return result + self._all_reduce_seconds(tokens)
+        return result + self._exchange_seconds(tokens, self._nodes_per_token)
 
-    def _all_reduce_seconds(self, tokens: Array) -> Array:
+    def _exchange_seconds(self, tokens: Array, copies: float) -> Array:
+        """Of what GPUs tell one another: all-reduces, or with data-parallel attention the way to the experts and back.
+
+        A token goes out at 8 bits and comes back at 16 (DeepEP), `copies` times.
+        """
         if self.gpus == 1:
             return np.zeros_like(tokens)
         link = self.gpu.nvlink_gb_per_second / 2 * LINK_SHARE or PCIE_GB
-        moved = 2 * self.shape.layers * tokens * self.shape.hidden * 2 * 2 * (self.gpus - 1) / self.gpus
+        hidden = self.shape.hidden
+        if self.data_parallel_attention:
+            link = link if self.gpus <= NODE_GPUS else FABRIC_GB
+            moved = self.shape.expert_layers * tokens / self.gpus * copies * hidden * 3
+        else:
+            moved = 2 * self.shape.layers * tokens * hidden * 2 * 2 * (self.gpus - 1) / self.gpus
         result: Array = moved / (link * 1e9)
         return result
+
+    @property
+    def _experts_per_token(self) -> int:
+        return max(
+            (g.feed_forward.per_token for g in self.shape.groups if isinstance(g.feed_forward, Experts)), default=0
+        )
+
+    @property
+    def _nodes_per_token(self) -> float:
+        """Other nodes that a prompt's token reaches: at most four hold its experts, its own among them at times."""
+        nodes = self.gpus / NODE_GPUS
+        return (
+            min(MOST_NODES, self._experts_per_token, nodes) * (1 - 1 / nodes) if nodes > 1 else self._experts_per_token
+        )
+
+    def prefill_tokens_per_second(self, prompt: float, tokens: float) -> float:
+        """Of all GPUs, when passes of `tokens` tokens of prompts of `prompt` tokens follow one another."""
+        rate = (
+            (measured.attention_tflops(self.gpu.name) or (self.gpu.bf16_tflops or 0.0) * ATTENTION_SHARE)
+            * 1e12
+            * self.gpus
+        )
+        attention = float(self.shape.prefill_flops(array(prompt))[1][0]) * tokens / prompt / rate
+        products = float(self.shape.prefill_flops(array(tokens))[0][0]) / max(self.product_rate, 1.0)
+        passed = (
+            products
+            + attention
+            + self._overhead
+            + float(self._exchange_seconds(array(tokens), self._nodes_per_token)[0])
+        )
+        return tokens / passed
