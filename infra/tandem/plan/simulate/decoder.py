@@ -54,11 +54,6 @@ class Decoder:
     version: int = 0
     """Counts plans; an event of an older plan is void."""
 
-    @property
-    def load(self) -> int:
-        """Requests here."""
-        return len(self.running) + len(self.waiting)
-
     def advance(self, until: float) -> None:
         """Runs whole steps until the first that ends at or after `until`; with nothing to run, only time passes."""
         batch = len(self.running)

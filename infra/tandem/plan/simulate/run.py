@@ -9,6 +9,7 @@ Every request and every token is accounted for: what arrives is finished, and co
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush, heapreplace
@@ -73,7 +74,7 @@ def simulate(system: System, arrivals: Iterable[Arrival], failures: Sequence[Fai
 class _Simulation:
     def __init__(self, system: System, failures: Sequence[Failure]) -> None:
         grid = np.geomspace(1, 2**20, TABLE)
-        self._grid, self._seconds = grid, system.prefill.prefill_seconds(grid)
+        self._grid, self._seconds = grid.tolist(), system.prefill.prefill_seconds(grid).tolist()
         self._free = [0.0] * system.prefill_engines
         heapify(self._free)
         self._link_free = 0.0
@@ -85,7 +86,7 @@ class _Simulation:
         )
         times = StepTimes.of(system.decode)
         self._decoders = [Decoder(times) for _ in range(system.decode_engines)]
-        self._down: set[int] = set()
+        self._up = list(range(system.decode_engines))
         self._failures = failures
         self._events: list[tuple[float, int, int, int, int]] = []
         self._order = 0
@@ -125,7 +126,10 @@ class _Simulation:
 
     def _prefill(self, request: int, at: float) -> None:
         prompt = self._requests[request][0]
-        end = max(at, self._free[0]) + float(np.interp(prompt, self._grid, self._seconds))
+        after = min(max(bisect_right(self._grid, prompt), 1), TABLE - 1)
+        low, first = self._grid[after - 1], self._seconds[after - 1]
+        slope = (self._seconds[after] - first) / (self._grid[after] - low)
+        end = max(at, self._free[0]) + first + slope * (prompt - low)
         heapreplace(self._free, end)
         self._push(end, _KV, request, 0)
 
@@ -142,7 +146,7 @@ class _Simulation:
         elif kind == _FAIL:
             self._fail(self._failures[subject], at)
         else:
-            self._down.discard(subject)
+            self._up = sorted({*self._up, subject})
             self._decoders[subject].clock = at
             waiting, self._held_back = self._held_back, []
             for request in waiting:
@@ -157,15 +161,14 @@ class _Simulation:
         self._push(self._link_free, _KV, request, 1)
 
     def _join(self, request: int, at: float) -> None:
-        up = [index for index in range(len(self._decoders)) if index not in self._down]
-        if not up:
+        if not self._up:
             self._held_back.append(request)
             return
         row = self._requests[request]
         if row[3] < 0:
             row[3] = at
             self._ttft[request] = at - row[2]
-        index = min(up, key=lambda one: self._decoders[one].load)
+        index = min(self._up, key=self._load)
         decoder = self._decoders[index]
         decoder.waiting.append((request, int(row[0]), int(row[1])))
         decoder.advance(at)
@@ -188,6 +191,10 @@ class _Simulation:
         if following is not None:
             self._push(following, _STEP, index, decoder.version)
 
+    def _load(self, index: int) -> int:
+        decoder = self._decoders[index]
+        return len(decoder.running) + len(decoder.waiting)
+
     def _again(self, request: int, answered: int, at: float) -> None:
         row = self._requests[request]
         row[0], row[1] = row[0] + answered, max(row[1] - answered, 1)
@@ -195,7 +202,7 @@ class _Simulation:
 
     def _fail(self, failure: Failure, at: float) -> None:
         decoder = self._decoders[failure.engine]
-        self._down.add(failure.engine)
+        self._up = [index for index in self._up if index != failure.engine]
         decoder.version += 1
         for request, answered in decoder.drop_all():
             self._failed += 1
