@@ -17,6 +17,7 @@ COMMANDS = {
     "preflight": "Ask the AWS account, reading only, whether it is ready for an environment.",
     "preview": "Show what `up` would change, without changing it.",
     "plan": "Plan: what to deploy, how fast it is, what it costs (predict, calibrate, explore, or an environment).",
+    "facts": "Keep the dated tables: `facts refresh` reads prices from AWS.",
     "simulate": "Run requests through a planned deployment, event by event.",
     "status": "Show what runs, what is ready, and what happened.",
     "logs": "Show the logs of a role, or of a process of the local cloud.",

@@ -75,15 +75,18 @@ def fit(rows: Sequence[Measured], gpu: str, engine: str) -> Calibration:
     return replace(DEFAULT.fitted(fitted), gpu=gpu, engine=engine, rows=len(rows), architecture=architecture)
 
 
-def calibrate(rows: Sequence[Measured], gpu: str, engine: str) -> Calibration:
-    """The calibration of these rows, with the error bar of five held-out folds."""
-    held: list[tuple[Measured, Prediction | None]] = []
+def held_out(rows: Sequence[Measured], gpu: str, engine: str) -> list[Prediction | None]:
+    """Each row as predicted by a fit to the folds that it is not in."""
     folds = min(FOLDS, len(rows))
-    for fold in range(folds):
-        known = [row for index, row in enumerate(rows) if index % folds != fold]
-        part = fit(known, gpu, engine) if known else DEFAULT
-        held += [(row, _predict(row, part)) for index, row in enumerate(rows) if index % folds == fold]
-    found = errors(held)
+    parts = [
+        fit([row for index, row in enumerate(rows) if index % folds != fold], gpu, engine) for fold in range(folds)
+    ]
+    return [_predict(row, parts[index % folds]) for index, row in enumerate(rows)]
+
+
+def calibrate(rows: Sequence[Measured], gpu: str, engine: str) -> Calibration:
+    """The calibration of these rows, with the error bar of held-out folds."""
+    found = errors(list(zip(rows, held_out(rows, gpu, engine), strict=True)))
     bar = ErrorBar(round(found.ttft, 3), round(found.tpot, 3), round(found.throughput, 3))
     return replace(fit(rows, gpu, engine), error=bar)
 
