@@ -10,6 +10,7 @@ from typing import Any
 import pulumi
 import pytest
 from pulumi.runtime import MockCallArgs, MockResourceArgs, Mocks, set_mocks
+from tandem.graph import computed
 from tandem.outputs import contract
 
 
@@ -35,7 +36,7 @@ class Recorder(Mocks):
 
     def new_resource(self, args: MockResourceArgs) -> tuple[str, dict[str, Any]]:
         self.declared.append(Declared(args.typ, args.name, args.inputs, args.provider))
-        return f"{args.name}-id", {**args.inputs, **_computed(args)}
+        return f"{args.name}-id", {**args.inputs, **computed.outputs(args.typ, args.name, args.inputs)}
 
     def call(self, args: MockCallArgs) -> dict[str, Any]:
         if args.token == contract.READ_OUTPUTS:
@@ -89,34 +90,3 @@ def run_program(
 
     program()
     return Built(tuple(recorder.declared), exported)
-
-
-def _computed(args: MockResourceArgs) -> dict[str, Any]:
-    """What AWS would add: enough for the next resource, and clearly no real identifier."""
-    arn = f"arn:aws:test:us-east-1:123456789012:{args.name}"
-    computed: dict[str, Any] = {"arn": arn}
-    match args.typ:
-        case "aws:eks/cluster:Cluster":
-            computed |= {
-                "endpoint": "https://cluster.test",
-                "certificateAuthority": {"data": "Y2E="},
-                "identities": [{"oidcs": [{"issuer": "https://issuer.test"}]}],
-            }
-        case "aws:eks/nodeGroup:NodeGroup":
-            computed |= {"nodeGroupName": f"{args.name}-0000000"}
-        case "aws:ec2/launchTemplate:LaunchTemplate":
-            computed |= {"latestVersion": 1}
-        case "aws:ecr/repository:Repository":
-            computed |= {"repositoryUrl": f"registry.test/{args.inputs['name']}"}
-        case "aws:lb/loadBalancer:LoadBalancer":
-            computed |= {"dnsName": "edge.test", "zoneId": "Z0"}
-        case "aws:acm/certificate:Certificate":
-            option = {"resourceRecordName": "_proof.test", "resourceRecordType": "CNAME", "resourceRecordValue": "v"}
-            computed |= {"domainValidationOptions": [option]}
-        case "aws:kms/key:Key":
-            computed |= {"keyId": f"{args.name}-key"}
-        case "aws:route53/record:Record":
-            computed |= {"fqdn": args.inputs["name"]}
-        case "aws:iam/role:Role":
-            computed |= {"name": f"{args.name}-0000000"}
-    return computed

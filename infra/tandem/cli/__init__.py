@@ -19,6 +19,7 @@ COMMANDS = {
     "plan": "Plan: what to deploy, how fast it is, what it costs (predict, calibrate, explore, or an environment).",
     "facts": "Keep the dated tables: `facts refresh` reads prices from AWS.",
     "simulate": "Run requests through a planned deployment, event by event.",
+    "diff": "Show what the stack files would change and REPLACE against a recorded graph, with downtime and money.",
     "status": "Show what runs, what is ready, and what happened.",
     "logs": "Show the logs of a role, or of a process of the local cloud.",
     "env": "Print the variables under which plain `pulumi up -s STACK` works.",

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import json
 from collections.abc import Callable
 
 import pytest
+from tandem.graph.computed import ANSWERS
 
 from tests.tandem.engine_mocks import Built, run_program
 from tests.tandem.stacks import load
-
-API_KEYS = {
-    "aws:secretsmanager/getSecretVersion:getSecretVersion": {
-        "secretString": json.dumps({"api_key": "test-key", "admin_api_key": "test-admin-key"})
-    }
-}
-"""What Secrets Manager answers: the one thing of the cloud that a program may ask for."""
 
 BuildStack = Callable[[str], Built]
 
@@ -42,7 +35,7 @@ def _builder() -> BuildStack:
             reads = {used: run(used).exported for used in stack.uses.values()}
             program = importlib.import_module(f"tandem.programs.{stack.kind}")
             with pytest.MonkeyPatch.context() as patch:
-                done[name] = run_program(patch, name, lambda: program.build(stack), reads=reads, answers=API_KEYS)
+                done[name] = run_program(patch, name, lambda: program.build(stack), reads=reads, answers=ANSWERS)
         return done[name]
 
     return run
