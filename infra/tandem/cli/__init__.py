@@ -25,6 +25,7 @@ COMMANDS = {
     "env": "Print the variables under which plain `pulumi up -s STACK` works.",
     "doctor": "Say what is missing on this machine, with the fix.",
     "chat": "Stream one chat completion through the edge, with its times.",
+    "weights": "Check that two checkpoints make a pair.",
     "secrets": "Put the API keys of an environment.",
     "cluster-token": "Print the credential by which EKS knows the caller (for kubeconfigs).",
 }
