@@ -1,4 +1,7 @@
-"""`python -m tandem.graph ENV`: the environment's graphs and their cost, as one JSON document, stack by stack."""
+"""`python -m tandem.graph ENV [--unknown]`: the environment's graphs and their cost, as one JSON document, stack by stack.
+
+With `--unknown` as in the preview before each stack is first applied: what AWS chooses reads `[unknown]`.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from tandem.ops import environment as environments
 from tandem.plan.cost import site_cost
 
 
-def main(name: str) -> None:
+def main(name: str, *, unknown: bool = False) -> None:
     """Prints them. A fault of the stack files ends it as it ends any command."""
     try:
         stacks = environments.load(name).stacks
@@ -24,7 +27,7 @@ def main(name: str) -> None:
                 },
                 "resources": [asdict(resource) for resource in recorded.resources],
             }
-            for stack, recorded in record.environment(stacks).items()
+            for stack, recorded in record.environment(stacks, unknown=unknown).items()
         }
     except TandemError as error:
         print(error, file=sys.stderr)
@@ -33,4 +36,4 @@ def main(name: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], unknown="--unknown" in sys.argv[2:])

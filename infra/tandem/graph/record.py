@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pulumi
 from google.protobuf import json_format
-from pulumi.runtime import MockCallArgs, MockResourceArgs, Mocks, set_mocks
+from pulumi.runtime import MockCallArgs, MockResourceArgs, Mocks, rpc, set_mocks
 from pulumi.runtime.mocks import MockMonitor
 from pulumi.runtime.settings import get_root_resource, set_root_resource
 
@@ -23,6 +23,10 @@ SIGNATURE: Final = "4dabf18193072939515e22adb298388d"
 """The key by which the engine's wire format marks a value that is more than JSON; here only secrets are."""
 
 
+UNKNOWN: Final = "[unknown]"
+"""An input that only AWS can give."""
+
+
 @dataclass(frozen=True)
 class Recorded:
     """A program, run."""
@@ -33,22 +37,29 @@ class Recorded:
     """The stack's outputs, for programs that read them."""
 
 
-def environment(stacks: Mapping[str, Stack]) -> dict[str, Recorded]:
-    """The programs of all stacks, which stand in dependency order; each reads what those before it export."""
+def environment(stacks: Mapping[str, Stack], *, unknown: bool = False) -> dict[str, Recorded]:
+    """The programs of all stacks, which stand in dependency order; each reads what those before it export.
+
+    `unknown`: each as in the preview that comes before it is first applied, when AWS has not chosen anything of it yet.
+    """
     done: dict[str, Recorded] = {}
+    previewed: dict[str, Recorded] = {}
     for name, stack in stacks.items():
-        done[name] = program(name, stack, {used: done[used].exported for used in stack.uses.values()})
-    return done
+        reads = {used: done[used].exported for used in stack.uses.values()}
+        done[name] = program(name, stack, reads)
+        if unknown:
+            previewed[name] = program(name, stack, reads, unknown=True)
+    return previewed if unknown else done
 
 
-def program(name: str, stack: Stack, reads: Mapping[str, Mapping[str, Any]]) -> Recorded:
-    """One stack's program. `reads` are the outputs of the stacks that it uses."""
+def program(name: str, stack: Stack, reads: Mapping[str, Mapping[str, Any]], *, unknown: bool = False) -> Recorded:
+    """One stack's program. `reads` are the outputs of the stacks that it uses; `unknown`: it knows nothing that AWS chooses."""
     build: Callable[[Stack], None] = importlib.import_module(f"tandem.programs.{stack.kind}").build
-    mocks = _Engine(reads)
+    mocks = _Engine(reads, unknown)
     monitor = _Monitor(mocks)
     asyncio.set_event_loop(asyncio.new_event_loop())
     set_root_resource(None)  # type: ignore[arg-type]  # that of a program that ran before
-    set_mocks(mocks, project="tandem", stack=name, preview=False, monitor=monitor)
+    set_mocks(mocks, project="tandem", stack=name, preview=unknown, monitor=monitor)
     exported: dict[str, Any] = {}
 
     def run() -> pulumi.Output[Any]:
@@ -63,10 +74,14 @@ def program(name: str, stack: Stack, reads: Mapping[str, Mapping[str, Any]]) -> 
 class _Engine(Mocks):
     """Answers as the engine and AWS would."""
 
-    def __init__(self, reads: Mapping[str, Mapping[str, Any]]) -> None:
+    def __init__(self, reads: Mapping[str, Mapping[str, Any]], unknown: bool) -> None:
         self._reads = reads
+        self._unknown = unknown
 
     def new_resource(self, args: MockResourceArgs) -> tuple[str, dict[str, Any]]:
+        if self._unknown:
+            # An output that the answer leaves out is unknown to a preview, and so is an empty id.
+            return "", {key: value for key, value in args.inputs.items() if value is not None}
         return f"{args.name}-id", {**args.inputs, **computed.outputs(args.typ, args.name, args.inputs)}
 
     def call(self, args: MockCallArgs) -> dict[str, Any]:  # type: ignore[override]  # the SDK takes either form
@@ -106,6 +121,8 @@ def _plain(value: Any) -> Any:
         if SIGNATURE in value:
             return "[secret]"
         return {key: _plain(value[key]) for key in sorted(value)}
+    if value == rpc.UNKNOWN:
+        return UNKNOWN
     if isinstance(value, list):
         return [_plain(item) for item in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value

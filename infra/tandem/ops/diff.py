@@ -63,7 +63,13 @@ class Difference:
 
 def run(environment: LoadedEnvironment, recorded: Path = RECORDED) -> Difference:
     """Against the graphs in `recorded`. Raises `TandemError` where a program fails or a record cannot be read."""
-    return compare(environment.name, read(environment, recorded), declared(environment.name))
+    before = read(environment, recorded)
+    after = declared(environment.name)
+    try:
+        return compare(environment.name, before, after)
+    except (KeyError, TypeError, AttributeError) as error:
+        fix = "Record them again from the stack files as they were applied"
+        raise TandemError(f"{recorded}: does not hold graphs as this release records them. {fix}") from error
 
 
 def declared(environment: str) -> Graphs:
