@@ -13,7 +13,8 @@ from tandem.errors import Fault, PlanError
 from tandem.facts.instances import instances
 from tandem.plan.capacity.report import as_dict, as_text
 from tandem.plan.capacity.search import search
-from tandem.plan.capacity.traffic import read_objectives, read_traffic
+from tandem.plan.capacity.traffic import Traffic, read_objectives, read_traffic
+from tandem.plan.performance.formats import FORMATS
 from tandem.plan.shape import Shape, read_shape, shape_of
 
 
@@ -27,27 +28,51 @@ from tandem.plan.shape import Shape, read_shape, shape_of
 )
 @click.option("--slo", required=True, help="ttft=MS,tpot=MS[,p=0.99]")
 @click.option("--type", "types", multiple=True, help="An allowed instance type; may be repeated. Default: all.")
+@click.option(
+    "--weights", multiple=True, type=click.Choice(list(FORMATS)), help="An allowed weight format. Default: all."
+)
+@click.option(
+    "--html", type=click.Path(dir_okay=False, path_type=Path), help="Also write a page with plots to this file."
+)
 @options.as_json
-def command(model: str, traffic: Path, slo: str, types: tuple[str, ...], as_json: bool) -> None:
+def command(
+    model: str,
+    traffic: Path,
+    slo: str,
+    types: tuple[str, ...],
+    weights: tuple[str, ...],
+    html: Path | None,
+    as_json: bool,
+) -> None:
     """Find what to deploy for MODEL (a known name, or the path of its config.json), and what it costs."""
-    try:
-        content = yaml.safe_load(traffic.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        text = str(error).splitlines()[0]
-        raise PlanError([Fault(str(traffic), "", f"is not YAML: {text}", "Correct the file")]) from error
     unknown = [name for name in types if name not in instances()]
     if unknown:
         raise PlanError(
             [Fault("--type", name, "Tandem has no facts of this type", "Name a GPU type") for name in unknown]
         )
-    asked, objectives = read_traffic(content, str(traffic)), read_objectives(slo)
-    answer = search(shape_named(model), asked, objectives, types or None)
+    asked, objectives = traffic_in(traffic), read_objectives(slo)
+    answer = search(shape_named(model), asked, objectives, types or None, weights or None)
+    if html is not None:
+        # Plots take a second to load, and the table needs none.
+        from tandem.plan.capacity.page import page
+
+        html.write_text(page(model, answer, asked, objectives), encoding="utf-8")
     if as_json:
         options.print_json(as_dict(answer))
     else:
         click.echo(as_text(answer, asked, objectives))
     if answer.best is None:
         raise click.exceptions.Exit(1)
+
+
+def traffic_in(path: Path) -> Traffic:
+    """The traffic that a YAML or JSON file describes. Raises `PlanError`."""
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        text = str(error).splitlines()[0]
+        raise PlanError([Fault(str(path), "", f"is not YAML: {text}", "Correct the file")]) from error
+    return read_traffic(content, str(path))
 
 
 def shape_named(model: str) -> Shape:

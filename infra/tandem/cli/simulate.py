@@ -9,13 +9,12 @@ from typing import Any
 
 import click
 import numpy as np
-import yaml
 
 from tandem.cli import options
-from tandem.cli.plan_explore import shape_named
+from tandem.cli.plan_explore import shape_named, traffic_in
 from tandem.errors import Fault, PlanError
 from tandem.plan.capacity.search import search
-from tandem.plan.capacity.traffic import read_objectives, read_traffic
+from tandem.plan.capacity.traffic import read_objectives
 from tandem.plan.simulate.arrivals import Arrival, poisson, read_trace
 from tandem.plan.simulate.run import Failure, System, simulate
 
@@ -68,7 +67,7 @@ def command(
     as_json: bool,
 ) -> None:
     """Plan a split for MODEL and traffic as `explore` does, then run requests through it, event by event."""
-    asked = read_traffic(yaml.safe_load(traffic.read_text(encoding="utf-8")), str(traffic))
+    asked = traffic_in(traffic)
     objectives = read_objectives(slo)
     split = search(shape_named(model), asked, objectives).split
     if split is None:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tandem.errors import PlanError
+from tandem.plan.capacity.page import page
 from tandem.plan.capacity.report import as_dict, as_text
 from tandem.plan.capacity.search import search
 from tandem.plan.capacity.traffic import Objectives, Traffic, read_objectives, read_traffic
 from tandem.plan.cost.serving import Pool, bill, night_saving
 from tandem.plan.lengths import Lengths
 from tandem.plan.shape import shape_of
+from tandem.plan.simulate.arrivals import poisson
+from tandem.plan.simulate.run import System, simulate
 
 SHAPE = shape_of("meta-llama/Llama-3.1-70B")
 TRAFFIC = Traffic(10, Lengths.lognormal(7, 1, 32, 32_000), 300)
@@ -148,3 +152,34 @@ def test_the_report_names_units_what_binds_and_what_to_try() -> None:
     text = as_text(answer, TRAFFIC, SLO)
     assert all(word in text for word in ("ms", "$/h", "what binds", "try", "Error bars"))
     assert as_dict(answer)["verdict"] in text
+
+
+def test_the_page_needs_nothing_from_elsewhere_and_escapes_the_model_s_name() -> None:
+    text = page("<b>x</b>", search(SHAPE, TRAFFIC, SLO, TYPES), TRAFFIC, SLO)
+    assert "<b>x</b>" not in text and "&lt;b&gt;x" in text
+    assert re.search(r"<(script|link|img)[^>]+(src|href)=", text) is None
+    assert text.count('class="plotly-graph-div"') == 2
+
+
+def test_a_page_without_an_answer_still_says_why() -> None:
+    slo = Objectives(1, 0.1)
+    text = page("x", search(SHAPE, TRAFFIC, slo, TYPES), TRAFFIC, slo)
+    assert "nothing here meets the objectives" in text and "plotly-graph-div" not in text
+
+
+def test_only_the_allowed_weight_formats_are_used_and_an_unproved_one_is_named() -> None:
+    answer = search(SHAPE, TRAFFIC, SLO, None, ("bf16", "fp8"))
+    assert answer.best is not None and answer.best.prefill.option.engine.weights.name in ("bf16", "fp8")
+    blackwell = search(SHAPE, TRAFFIC, SLO, ("g7e.2xlarge", "g7e.12xlarge"), ("fp4",))
+    assert "Not proved: no source names g7e" in as_text(blackwell, TRAFFIC, SLO)
+
+
+@pytest.mark.parametrize("model", ["meta-llama/Llama-3.1-8B", "meta-llama/Llama-3.1-70B"])
+def test_a_planned_split_meets_its_objectives_in_the_simulator(model: str) -> None:
+    split = search(shape_of(model), TRAFFIC, SLO).split
+    assert split is not None
+    first, second = split.prefill, split.decode
+    link = first.option.kv_gbps * first.engines
+    system = System(first.option.engine, first.engines, second.option.engine, second.engines, link)
+    found = simulate(system, poisson(TRAFFIC, 4_000, 5))
+    assert found.attainment(SLO.ttft_ms / 1e3, SLO.tpot_ms / 1e3) >= SLO.percentile - 0.02

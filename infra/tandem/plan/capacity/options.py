@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tandem.facts import prices
 from tandem.facts.instances import Instance, instances
-from tandem.facts.schemes import schemes
+from tandem.facts.schemes import Support, schemes
 from tandem.facts.transfer_rates import EFA_SHARE, TCP_FLOW_GBPS
 from tandem.plan.performance.calibration import calibration_for
 from tandem.plan.performance.engine import Engine
@@ -26,6 +26,8 @@ class Option:
     engine: Engine
     usd_per_hour: float
     """Of one node."""
+    proved: bool = True
+    """Whether the engine was seen running the format on this GPU; the loader accepts it in any case."""
 
     @property
     def engines_per_node(self) -> int:
@@ -45,7 +47,10 @@ class Option:
 
 
 def options(
-    shape: Shape, allowed: Collection[str] | None = None, engine: str = "sglang"
+    shape: Shape,
+    allowed: Collection[str] | None = None,
+    formats: Collection[str] | None = None,
+    engine: str = "sglang",
 ) -> tuple[list[Option], list[str]]:
     """Every engine that holds the model and at least one token of KV, and the types without an on-demand price."""
     found, unpriced = [], []
@@ -59,13 +64,18 @@ def options(
             continue
         for weights in FORMATS.values():
             family = FAMILIES[weights.name]
-            able = any(s.family == family and s.runs(gpu.capability, shape.architecture) for s in schemes().values())
-            if not able or product_tflops(gpu, weights) is None:
+            able = [s for s in schemes().values() if s.family == family and s.runs(gpu.capability, shape.architecture)]
+            if (
+                not able
+                or product_tflops(gpu, weights) is None
+                or (formats is not None and weights.name not in formats)
+            ):
                 continue
+            proved = any(s.on(gpu.capability) is not Support.UNPROVED for s in able)
             for gpus in (1, 2, 4, 8):
                 if gpus > instance.gpus:
                     continue
                 made = Engine(shape, gpu, gpus, weights, calibration=calibration_for(gpu.name, engine))
                 if made.requests_held(1):
-                    found.append(Option(instance, made, price))
+                    found.append(Option(instance, made, price, proved))
     return found, unpriced

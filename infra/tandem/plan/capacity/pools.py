@@ -2,6 +2,7 @@
 
     prefill: n engines share the prompts; one is M/G/1:  wait = l E[T^2] / (2 (1 - rho)),  l = rate / n  (Pollaczek-Khinchine)
              TTFT at percentile q = max(T(l_q) + wait, T(mean) - wait / rho x ln((1 - q) / rho)) + transfer
+    both     n x rate of one engine's link >= KV bits a second
     decode:  step(batch) <= TPOT and batch <= requests held;  n = rate x output x step / batch
     pool:    step + (batch - 1) x prefill / output <= TPOT;   n = rate x (prefill + output x TPOT) / batch
     each n   x (1 + buffer), then nodes = ceil(n / engines per node) + spare
@@ -79,6 +80,20 @@ class PrefillTimes:
         return result
 
 
+def _requests_held(option: Option, traffic: Traffic) -> int:
+    """Requests whose KV fits with the buffer left: lengths vary, and a full pool retracts."""
+    tokens = traffic.prompts.mean + traffic.output_tokens
+    held = option.engine.requests_held(tokens)
+    return max(int(held / (1 + BUFFER)), min(held, 1))
+
+
+def _link_engines(option: Option, traffic: Traffic) -> int:
+    """Engines whose links together carry the traffic's KV; 0 where one carries far more."""
+    kv = option.engine.shape.kv_bytes(traffic.prompts.mean, option.engine.kv_value_bytes)
+    needed = traffic.requests_per_second * (1 + BUFFER) * kv * 8 / (option.kv_gbps * 1e9)
+    return math.ceil(needed) if needed > 1 else 0
+
+
 def nodes_for(engines: float, option: Option) -> int:
     """Whole nodes for so many engines, spare included."""
     return int(np.ceil(engines / option.engines_per_node)) + SPARE_NODES
@@ -92,7 +107,8 @@ def prefill_pool(option: Option, times: PrefillTimes, traffic: Traffic, objectiv
     if times.at_percentile > budget:
         return (times.at_percentile + wire) * 1e3
     rate = traffic.requests_per_second * (1 + BUFFER)
-    low, high = max(1, int(np.ceil(rate * times.mean))), MOST_ENGINES
+    link = _link_engines(option, traffic)
+    low, high = max(1, link, int(np.ceil(rate * times.mean))), MOST_ENGINES
     least = low
     while low < high:
         middle = (low + high) // 2
@@ -105,21 +121,25 @@ def prefill_pool(option: Option, times: PrefillTimes, traffic: Traffic, objectiv
     ttft = times.ttft_at(rate / low, objectives.percentile) + wire
     nodes = nodes_for(low, option)
     binds = "prompt tokens a second" if low <= least + 1 else "TTFT objective"
+    binds = "KV link" if low == link else binds
     return Sized(option, 1, low, nodes, nodes * option.usd_per_hour, ttft * 1e3, 0.0, binds)
 
 
 def decode_pool(option: Option, traffic: Traffic, objectives: Objectives) -> Sized | float:
     """The cheapest batch and engines that meet TPOT; else the least TPOT in ms that it can reach."""
     context = traffic.prompts.mean + traffic.output_tokens / 2
-    held = option.engine.requests_held(traffic.prompts.mean + traffic.output_tokens)
+    held = _requests_held(option, traffic)
     steps = option.engine.step_seconds(BATCHES, array(context))
     fits = (held >= BATCHES) & (steps * 1e3 <= objectives.tpot_ms)
     if not fits.any():
         return float(steps[0] * 1e3) if held else float("inf")
+    link = _link_engines(option, traffic)
     engines = np.ceil(traffic.requests_per_second * (1 + BUFFER) * traffic.output_tokens * steps / BATCHES)
+    engines = np.maximum(engines, link)
     best = int(np.argmin(np.where(fits, engines, np.inf)))
     following = min(best + 1, len(BATCHES) - 1)
     binds = "KV memory" if BATCHES[following] > held else "TPOT objective"
+    binds = "KV link" if engines[best] == link else binds
     nodes = nodes_for(float(engines[best]), option)
     return Sized(
         option,
@@ -138,7 +158,7 @@ def single_pool(
 ) -> Sized | tuple[float, float]:
     """The cheapest batch and engines that prefill and decode together; else the least (TTFT, TPOT) in ms."""
     output = traffic.output_tokens
-    held = option.engine.requests_held(traffic.prompts.mean + output)
+    held = _requests_held(option, traffic)
     steps = option.engine.step_seconds(BATCHES, array(traffic.prompts.mean + output / 2))
     tpot = steps + (BATCHES - 1) * times.mean / output
     cycle = times.mean + output * tpot

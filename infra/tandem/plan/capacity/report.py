@@ -13,6 +13,7 @@ HINTS = {
     "prompt tokens a second": "a faster GPU per dollar, a larger prefix share, or fewer requests",
     "TTFT objective": "a looser TTFT objective, or more GPUs for one engine",
     "TPOT objective": "a looser TPOT objective, or a smaller weight format",
+    "KV link": "types with EFA: without it, one engine's KV goes by one TCP flow",
     "KV memory": "8-bit KV, GPUs with more memory, or more GPUs for one engine",
 }
 """What binds -> what to try next."""
@@ -63,6 +64,9 @@ def _lines(answer: Answer, traffic: Traffic, objectives: Objectives) -> Iterator
             answer.best.decode.option.engine.shape.architecture
         )
         yield f"Error bars: TTFT +-{error.ttft:.0%}, TPOT +-{error.tpot:.0%}; {answer.best.decode.option.engine.calibration.label}."
+        parts = (answer.best.prefill.option, answer.best.decode.option)
+        for label in dict.fromkeys(option.label for option in parts if not option.proved):
+            yield f"Not proved: no source names {label} running; try it before you buy, or leave the format out with --weights."
         if answer.turns_at is not None:
             other = "one pool" if answer.best.apart else "a split"
             yield f"At about {answer.turns_at:,.2g} requests/s {other} would be cheaper."

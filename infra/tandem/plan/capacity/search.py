@@ -86,9 +86,15 @@ class Answer:
         return f"{word}: {saved:.0%} cheaper than the other way (${min(one, two):.2f} against ${max(one, two):.2f} per hour)"
 
 
-def search(shape: Shape, traffic: Traffic, objectives: Objectives, allowed: Collection[str] | None = None) -> Answer:
-    """The best of all allowed instance types, engine sizes, formats and batches."""
-    found, unpriced = options(shape, allowed)
+def search(
+    shape: Shape,
+    traffic: Traffic,
+    objectives: Objectives,
+    allowed: Collection[str] | None = None,
+    formats: Collection[str] | None = None,
+) -> Answer:
+    """The best of all allowed instance types, weight formats, engine sizes and batches. None allows all."""
+    found, unpriced = options(shape, allowed, formats)
     answer = _answer(found, unpriced, traffic, objectives)
     if answer.single is None and answer.split is None:
         return answer
