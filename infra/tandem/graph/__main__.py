@@ -25,6 +25,7 @@ def main(name: str, *, unknown: bool = False) -> None:
                     f"{part.count} x {part.name}": round(part.usd_per_hour, 4)
                     for part in site_cost({stack: stacks[stack]}).parts
                 },
+                "uses": sorted(stacks[stack].uses.values()),
                 "resources": [asdict(resource) for resource in recorded.resources],
             }
             for stack, recorded in record.environment(stacks, unknown=unknown).items()

@@ -14,9 +14,14 @@ ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
 """What a program may ask the cloud for, and what it is told here: the API keys are nobody's."""
 
 
+def arn(name: str) -> str:
+    """The ARN of a resource by its logical name."""
+    return f"arn:aws:test:us-east-1:123456789012:{name}"
+
+
 def outputs(kind: str, name: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
     """The outputs of a resource of the type `kind`, beside its inputs."""
-    computed: dict[str, Any] = {"arn": f"arn:aws:test:us-east-1:123456789012:{name}"}
+    computed: dict[str, Any] = {"arn": arn(name)}
     match kind:
         case "aws:eks/cluster:Cluster":
             computed |= {

@@ -109,6 +109,7 @@ class _Monitor(MockMonitor):
                     dependencies=tuple(sorted(request.dependencies)),
                     fed_by={name: tuple(urns) for name, urns in sorted(feeds.items())},
                     inputs=_plain(json_format.MessageToDict(request.object)),
+                    known_as=(response.id, computed.arn(request.name)) if request.custom else (),
                     ignored=tuple(sorted(request.ignoreChanges)),
                 )
             )

@@ -15,12 +15,12 @@ from typing import Any, Final
 
 from tandem.errors import TandemError
 from tandem.ops.environment import ROOT, LoadedEnvironment
-from tandem.plan.impact import Change, Kind, Resource, changes
+from tandem.plan.impact import Change, Kind, Resource, changes, joined
 
 RECORDED: Final = ROOT / "tests" / "tandem" / "graph" / "recorded"
 """One file a stack: `tandem diff ENV --record` writes them, nobody edits them."""
 Graphs = Mapping[str, Mapping[str, Any]]
-"""Stack -> `resources` and `cost`, as `python -m tandem.graph` prints them."""
+"""Stack -> `resources`, `uses` and `cost`, as `python -m tandem.graph` prints them."""
 
 
 @dataclass(frozen=True)
@@ -108,10 +108,10 @@ def read(environment: LoadedEnvironment, folder: Path = RECORDED) -> Graphs:
 
 def compare(environment: str, before: Graphs, after: Graphs) -> Difference:
     """The difference of two graphs of one environment."""
-    found = {}
-    for stack in sorted(before.keys() | after.keys()):
-        if of_stack := changes(_resources(before.get(stack)), _resources(after.get(stack))):
-            found[stack] = of_stack
+    found: dict[str, tuple[Change, ...]] = {}
+    for change in changes(_joined(before), _joined(after)):
+        stack = change.urn.split("::", 1)[0].removeprefix("urn:pulumi:")
+        found[stack] = (*found.get(stack, ()), change)
     old, new = _costs(before), _costs(after)
     deltas = {part: round(new.get(part, 0) - old.get(part, 0), 4) for part in sorted(old.keys() | new.keys())}
     return Difference(
@@ -123,8 +123,12 @@ def compare(environment: str, before: Graphs, after: Graphs) -> Difference:
     )
 
 
-def _resources(graph: Mapping[str, Any] | None) -> dict[str, Resource]:
-    rows = graph["resources"] if graph else []
+def _joined(graphs: Graphs) -> dict[str, Resource]:
+    uses = {stack: tuple(graph["uses"]) for stack, graph in graphs.items()}
+    return joined({stack: _resources(graph) for stack, graph in graphs.items()}, uses)
+
+
+def _resources(graph: Mapping[str, Any]) -> dict[str, Resource]:
     resources = (
         Resource(
             urn=row["urn"],
@@ -133,9 +137,10 @@ def _resources(graph: Mapping[str, Any] | None) -> dict[str, Resource]:
             dependencies=tuple(row["dependencies"]),
             fed_by={name: tuple(urns) for name, urns in row["fed_by"].items()},
             inputs=row["inputs"],
+            known_as=tuple(row["known_as"]),
             ignored=tuple(row["ignored"]),
         )
-        for row in rows
+        for row in graph["resources"]
     )
     return {resource.urn: resource for resource in resources}
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -40,6 +40,8 @@ class Resource:
     fed_by: Mapping[str, tuple[str, ...]]
     """Input -> URNs of the resources whose outputs it is made of."""
     inputs: Mapping[str, Any]
+    known_as: tuple[str, ...]
+    """Identifiers of it that other stacks' inputs may hold."""
     ignored: tuple[str, ...]
     """Paths whose changes the program ignores."""
 
@@ -56,6 +58,32 @@ class Change:
     """Of a replacement: the inputs that force it."""
     downtime: str
     """What is not there meanwhile; empty where nothing is missed."""
+
+
+def joined(graphs: Mapping[str, Mapping[str, Resource]], uses: Mapping[str, tuple[str, ...]]) -> dict[str, Resource]:
+    """The graphs of an environment as one: an input is also fed by a resource of a stack that its own stack uses."""
+    every: dict[str, Resource] = {}
+    for stack, graph in graphs.items():
+        sources = {
+            identifier: urn
+            for used in uses.get(stack, ())
+            for urn, resource in graphs.get(used, {}).items()
+            for identifier in resource.known_as
+        }
+        for urn, resource in graph.items():
+            feeds = {name: _held(value, sources) for name, value in resource.inputs.items()}
+            found = {name: (*resource.fed_by.get(name, ()), *urns) for name, urns in feeds.items() if urns}
+            every[urn] = replace(resource, fed_by={**resource.fed_by, **found})
+    return every
+
+
+def _held(value: Any, sources: Mapping[str, str]) -> tuple[str, ...]:
+    """URNs of the resources whose identifiers stand in a value as they are."""
+    if isinstance(value, dict):
+        return tuple(urn for item in value.values() for urn in _held(item, sources))
+    if isinstance(value, list):
+        return tuple(urn for item in value for urn in _held(item, sources))
+    return (sources[value],) if isinstance(value, str) and value in sources else ()
 
 
 def changes(before: Mapping[str, Resource], after: Mapping[str, Resource]) -> tuple[Change, ...]:

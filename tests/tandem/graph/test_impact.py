@@ -17,7 +17,7 @@ from tandem.graph import record
 from tandem.ops import diff
 from tandem.ops import environment as environments
 from tandem.plan.cost import site_cost
-from tandem.plan.impact import Change, Kind, Resource, changes
+from tandem.plan.impact import Change, Kind, Resource, changes, joined
 
 from tests.tandem.stacks import data, load
 
@@ -80,6 +80,18 @@ def test_another_address_range_replaces_the_vpc_and_all_that_stands_in_it(
     assert all("which is replaced" in change.forced_by[0] for change in groups), "their own inputs are the same"
 
 
+def test_a_replaced_network_replaces_what_other_stacks_put_into_it() -> None:
+    description = data("dev-network")
+    description["vpc"]["cidr"] = "10.30.0.0/16"
+    stacks = {name: load(name) for name in ORDER}
+    edited = resources(stacks | {"dev-network": parse_stack(description, "dev-network")})
+    uses = {name: tuple(stack.uses.values()) for name, stack in stacks.items()}
+    found = changes(joined(resources(stacks), uses), joined(edited, uses))
+    groups = [change for change in found if change.urn.split("::")[2].endswith("eks/nodeGroup:NodeGroup")]
+    assert len(groups) == 3 and all(change.kind is Kind.REPLACE for change in groups)
+    assert all("subnetIds" in " ".join(change.forced_by) for change in groups)
+
+
 def test_the_number_of_nodes_is_the_autoscalers(before: dict[str, dict[str, Resource]]) -> None:
     found = changed(before, "dev-cluster", lambda stack: stack["node_groups"]["compute"].update(nodes=2))
     assert found == {}
@@ -100,7 +112,7 @@ def test_a_part_that_is_left_out_is_deleted_and_one_that_is_added_created(
 def test_the_difference_tells_the_money() -> None:
     def graphs(stack: Stack) -> dict[str, Any]:
         parts = site_cost({"dev-cluster": stack}).parts
-        return {"dev-cluster": {"resources": [], "cost": {part.name: part.usd_per_hour for part in parts}}}
+        return {"dev-cluster": {"resources": [], "uses": [], "cost": {part.name: part.usd_per_hour for part in parts}}}
 
     description = data("dev-cluster")
     description["node_groups"]["compute"]["nodes"] = 2
@@ -111,7 +123,7 @@ def test_the_difference_tells_the_money() -> None:
 
 def test_a_graph_survives_its_file(before: dict[str, dict[str, Resource]]) -> None:
     rows = [asdict(resource) for resource in before["dev-edge"].values()]
-    graph = {"dev-edge": {"resources": json.loads(json.dumps(rows)), "cost": {}}}
+    graph = {"dev-edge": {"resources": json.loads(json.dumps(rows)), "uses": [], "cost": {}}}
     assert diff.compare("dev", graph, graph).changes == {}
 
 
