@@ -99,6 +99,5 @@ class Answer:
                 text = word.capitalize() if self._sentence == 0 else word
                 text = text if index == 0 else " " + text
                 self._sentence += 1
-            (token,) = tokenizer.encode(text)
-            yield token
+            yield from tokenizer.encode(text)
             index += 1

@@ -55,6 +55,14 @@ def test_a_stream_ends_with_usage_and_done(sim: Start) -> None:
     assert json.loads(events[-3])["choices"][0]["finish_reason"] == "length"
 
 
+@pytest.mark.parametrize("prompt", ["Hello", "hello", "Count.", "Why?", "Übung", "a b c"])
+def test_an_answer_of_any_length_comes_to_its_own_end(sim: Start, prompt: str) -> None:
+    pair = Pair(sim("prefill"), sim("decode"))
+    _, (status, body) = pair.chat(prompt, max_tokens=4000)
+    assert status == 200, body
+    assert json.loads(body)["choices"][0]["finish_reason"] == "stop"
+
+
 def test_another_page_size_kills_the_decode_as_it_does_the_real_one(sim: Start) -> None:
     pair = Pair(sim("prefill", "--page-size", "16"), sim("decode", "--page-size", "64"))
     with pytest.raises(OSError):

@@ -221,6 +221,13 @@ class Node:
         until(lambda: self.status(container).state == cri.CONTAINER_EXITED, seconds)
         return self.status(container)
 
+    def launch_trapped(self, sandbox: tuple[str, Any], traps: str, **config: Any) -> str:
+        """Starts a shell that loops for ever, and gives it when its traps are set: a signal before that would not meet them."""
+        container = self.launch(sandbox, f"{traps}; echo set; while :; do sleep 0.05; done", **config)
+        while not any(line.endswith("set") for line in self.log_lines(container)):
+            time.sleep(0.01)
+        return container
+
     def log_lines(self, container: str) -> list[str]:
         return Path(self.status(container).log_path).read_text().splitlines()
 

@@ -35,7 +35,7 @@ def free(node: Any) -> None:
 def test_a_full_disk_is_an_error_and_no_running_pod_is_lost(small: Any) -> None:
     node = small
     sandbox = node.run_sandbox("before")
-    container = node.launch(sandbox, "trap 'exit 3' TERM; while :; do sleep 0.05; done")
+    container = node.launch_trapped(sandbox, "trap 'exit 3' TERM")
     fill(node)
     with pytest.raises(grpc.RpcError) as caught:
         node.run_sandbox("during")
