@@ -27,7 +27,8 @@ def test_a_down_that_is_killed_is_finished_by_the_next_and_leaves_nothing(site: 
     assert list(processes.of_site(site.state)) == [], "no process"
     assert processes.networks() <= site.networks_before, "no network namespace"
     assert processes.mounts_below(site.state) == [], "no mount"
-    assert not (site.state / "local").exists(), "no lock, socket or record"
+    assert not (site.state / "local").exists(), "no socket or record"
+    assert list(site.state.glob("*.lock")) == [], "no lock"
     assert list((site.state / "pulumi").glob(".pulumi/locks/**/*.json")) == [], "no lock of a stack"
     for name, port in doors.items():
         with socket.create_server(("127.0.0.1", port)):

@@ -12,7 +12,7 @@ from typing import Any
 
 from tandem.config.environment import LocalCloud
 from tandem.config.registry import RegistryStack
-from tandem.ops import api_keys, local_cloud, prove, schedule, shell
+from tandem.ops import api_keys, exclusive, local_cloud, prove, schedule, shell
 from tandem.ops.engine import Changes, Engine
 from tandem.ops.environment import LoadedEnvironment
 from tandem.ops.progress import Progress
@@ -93,6 +93,11 @@ def run(
     on_text: Callable[[str], None] = lambda _: None,
 ) -> Report:
     """Applies every stack as soon as those it reads are up. Raises `TandemError`; the same call goes on from there."""
+    with exclusive.changing(environment.name, shell.state_folder()):
+        return _run(environment, progress, chat=chat, on_text=on_text)
+
+
+def _run(environment: LoadedEnvironment, progress: Progress, *, chat: bool, on_text: Callable[[str], None]) -> Report:
     cloud = environment.settings.cloud
     variables = shell.variables(environment)
     if isinstance(cloud, LocalCloud):

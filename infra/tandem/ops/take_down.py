@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tandem.config.environment import LocalCloud
-from tandem.ops import local_cloud, orphans, schedule, shell
+from tandem.ops import exclusive, local_cloud, orphans, schedule, shell
 from tandem.ops.engine import Engine
 from tandem.ops.environment import LoadedEnvironment
 from tandem.ops.progress import Progress
@@ -17,6 +17,11 @@ def run(environment: LoadedEnvironment, progress: Progress) -> Mapping[str, Any]
 
     Raises `Incomplete` with what could not be destroyed; the same command goes on from there.
     """
+    with exclusive.changing(environment.name, shell.state_folder()):
+        return _run(environment, progress)
+
+
+def _run(environment: LoadedEnvironment, progress: Progress) -> Mapping[str, Any]:
     cloud = environment.settings.cloud
     engine = Engine(shell.variables(environment), progress, environment.project)
     present = set(environment.stacks) & set(engine.recorded())
