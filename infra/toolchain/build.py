@@ -25,14 +25,7 @@ def ensure(say: Say, environ: Mapping[str, str] = os.environ) -> paths.Toolchain
         ):
             _build(say, environ)
     except OSError as error:
-        if failures.is_disk_full(error):
-            raise failures.disk_full("toolchain", (root,)) from error
-        if isinstance(error, PermissionError):
-            raise failures.BuildFailed(
-                f"{error.filename or root}: not writable - the toolchain is kept there. "
-                "Change its owner, or set TANDEM_CACHE."
-            ) from error
-        raise
+        raise failures.cache_unusable(root, error) from error
     return paths.current(environ)
 
 
@@ -57,4 +50,4 @@ def _build(say: Say, environ: Mapping[str, str]) -> None:
 
 def missing_parts(environ: Mapping[str, str] = os.environ) -> list[pins.Part]:
     """Parts that must be compiled. Empty means that a build takes seconds."""
-    return [part for part in pins.parts() if not (paths.part_folder(part, environ) / part.name).exists()]
+    return [part for part in pins.parts() if not all(file.exists() for file in paths.part_files(part, environ))]

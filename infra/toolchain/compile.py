@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import collections
+import ctypes
 import os
 import selectors
 import shutil
+import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -22,12 +25,13 @@ _MEASURED_CORES = 2
 """The times in `pins` were measured on a machine with this many cores."""
 _MEMORY_PER_JOB_BYTES = 2 << 30
 """What one compiler may need; more jobs than memory allows end in a killed build."""
+_PR_SET_PDEATHSIG = 1
 
 Say = Callable[[str], None]
 
 
 def build(part: Part, go: Go, folder: Path, say: Say) -> None:
-    """Build `part` into `folder`, which must not exist; it appears only when whole."""
+    """Build `part` into `folder`, which appears only when whole; one that lost a file is replaced."""
     started = time.monotonic()
     unfinished = folder.with_name(f".unfinished-{folder.name}")
     shutil.rmtree(unfinished, ignore_errors=True)
@@ -43,6 +47,7 @@ def build(part: Part, go: Go, folder: Path, say: Say) -> None:
         target = unfinished / extra.name
         shutil.copyfile(source / extra.path, target)
         target.chmod(0o755 if extra.executable else 0o644)
+    shutil.rmtree(folder, ignore_errors=True)
     unfinished.rename(folder)
     size_mb = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
     say(f"{part.name}: built, {size_mb:.0f} MB, {duration(time.monotonic() - started)}")
@@ -77,6 +82,7 @@ def _run_with_progress(part: Part, go: Go, arguments: list[str], packages: int, 
         env=go.environment(),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
+        preexec_fn=_end_with_parent if sys.platform == "linux" else None,
     )
     assert process.stderr is not None
     try:
@@ -88,6 +94,11 @@ def _run_with_progress(part: Part, go: Go, arguments: list[str], packages: int, 
         raise
     if code:
         raise failures.explain(part.name, output, go.folders)
+
+
+def _end_with_parent() -> None:
+    """Have the kernel end this process with the build: a compiler that outlives it would take memory from the next one."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _follow(part: Part, stream: IO[bytes], packages: int, started: float, say: Say) -> str:

@@ -64,6 +64,12 @@ def part_folder(part: pins.Part, environ: Mapping[str, str] = os.environ) -> Pat
     return toolchains_root(environ) / "parts" / f"{part.name}-{part.key}"
 
 
+def part_files(part: pins.Part, environ: Mapping[str, str] = os.environ) -> tuple[Path, ...]:
+    """Every file of a built part."""
+    folder = part_folder(part, environ)
+    return tuple(folder / name for name in (part.name, *(extra.name for extra in part.extras)))
+
+
 def contents() -> tuple[str, ...]:
     """Every file a whole toolchain has, by path below its root."""
     kubernetes = f"home/plugins/resource-kubernetes-v{pins.KUBERNETES_PROVIDER}"

@@ -35,6 +35,12 @@ class Workshop:
         """Folder in which the stand-in finds what it is told."""
         return self.folder / "go-bin"
 
+    def shut_gate(self, module: str) -> Path:
+        """Make the compiler of one module stop halfway: to open the FIFO for writing waits until it got there, to close it lets it go on."""
+        gate = self.go / f"gate-{module}"
+        os.mkfifo(gate)
+        return gate
+
     def build(self) -> paths.Toolchain:
         """One build, in this process."""
         return build.ensure(self.said.append, self.environ)

@@ -30,14 +30,19 @@ def build(module: str, arguments: list[str]) -> None:
         log.write(f"{module}\n")
     output = Path(arguments[arguments.index("-o") + 1])
     output.write_text("half")
-    if (HERE / "gate").exists():  # a FIFO: opening it waits for the test
-        (HERE / "gate").read_text()
+    gate = HERE / f"gate-{module}"
+    if gate.exists():  # a FIFO: opening it waits for the test, reading it for the test's leave
+        gate.read_text()
     failure = HERE / f"fail-{module}"
     if failure.exists():
         print(failure.read_text(), file=sys.stderr)
         sys.exit(1)
     print("one", file=sys.stderr)
-    output.write_text(f"#!/bin/sh\necho {module}\n")
+    size = int((HERE / "size").read_text()) if (HERE / "size").exists() else 0
+    try:
+        output.write_text(f"#!/bin/sh\necho {module}\n".ljust(size))
+    except OSError as error:
+        sys.exit(f"go: writing {output}: {error.strerror}")
     output.chmod(0o755)
     os.utime(output)
 
