@@ -36,7 +36,8 @@ def up(settings: Path | None, as_json: bool) -> None:
     """Start the local cloud, or heal it, and wait until it answers."""
     paths = host_paths()
     last = paths.settings if paths.settings.exists() else None
-    status = cloud.up(paths, load_settings(settings or last), lambda text: click.echo(text, err=True))
+    # Progress is for a person: stderr holds nothing but what went wrong, unless stdout is a document.
+    status = cloud.up(paths, load_settings(settings or last), lambda text: click.echo(text, err=as_json))
     click.echo(json.dumps(status.as_json(), indent=1) if as_json else _describe_doors(status))
 
 
@@ -44,7 +45,7 @@ def up(settings: Path | None, as_json: bool) -> None:
 @click.option("--purge", is_flag=True, help="Delete its state too: everything in the AWS account and the cluster.")
 def down(purge: bool) -> None:
     """Stop the local cloud; nothing of it keeps running. Its state stays for the next `up`."""
-    cloud.down(host_paths(), purge, lambda text: click.echo(text, err=True))
+    cloud.down(host_paths(), purge, click.echo)
 
 
 @cli.command()

@@ -121,6 +121,7 @@ def _start(paths: LocalPaths, settings: Settings) -> None:
     keeper.end_namespace(paths)  # one that lost both of its keepers still holds the doors
     paths.root.mkdir(parents=True, exist_ok=True)
     paths.root.chmod(0o700)
+    _check_disk(paths.root)
     regions = in_order(settings.regions)
     doors = open_doors(wanted_doors(settings.doors, regions))
     try:
@@ -133,6 +134,16 @@ def _start(paths: LocalPaths, settings: Settings) -> None:
     finally:
         for descriptor in doors.descriptors:
             os.close(descriptor)
+
+
+def _check_disk(folder: Path) -> None:
+    free = shutil.disk_usage(folder).free
+    if free < limits.DISK_BYTES_MIN:
+        needed = limits.DISK_BYTES_MIN // 2**20
+        raise CloudUnavailable(
+            f"{folder}: {free // 2**20} MiB free - the local cloud's state needs {needed} MiB. Free some, or put the state "
+            f"elsewhere: TANDEM_STATE=DIR."
+        )
 
 
 def _wait_ready(paths: LocalPaths, names: tuple[str, ...], say: Say) -> Status:
@@ -160,10 +171,9 @@ def _answers(port: int) -> bool:
 
 
 def _why_not_ready(paths: LocalPaths, status: Status, late: list[str]) -> str:
-    # The first in order of start: the others wait for it.
-    broken = next(
-        (name for name in ("supervisor", *late) if status.state_of(name) in ("starting", "backoff", "absent")), "keeper"
-    )
+    # The first in order of start that dies or never gets ready: the others wait for it.
+    failing = [str(process["name"]) for process in status.processes if process["state"] in ("backoff", "starting")]
+    broken = failing[0] if failing else "supervisor"
     states = ", ".join(f"{name} is {status.state_of(name)}" for name in late) or "a door does not answer"
     lines = last_lines(paths.logs, broken, 5)
     tail = "".join(f"\n  {line}" for line in lines)

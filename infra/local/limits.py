@@ -62,6 +62,8 @@ DRAIN_SECONDS: Final = 60.0
 """Longest grace that pods of a leaving node get; the node goes after that, as EKS's forced drain does after 15 minutes."""
 
 # Sizes.
+DISK_BYTES_MIN: Final = 512 * 1024 * 1024
+"""Free space that `up` asks for. etcd takes 130 MB at once and panics where it cannot; logs and images' scratch take the rest."""
 LOG_BYTES_MAX: Final = 16 * 1024 * 1024
 """A process's log is cut at this size; one older piece is kept beside it."""
 EVENTS_MAX: Final = 200

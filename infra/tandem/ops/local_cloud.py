@@ -61,7 +61,8 @@ def _run(*arguments: str) -> None:
         _command(*arguments), env=_environment(), stdout=sys.stderr, stderr=subprocess.PIPE, text=True, check=False
     )
     if done.returncode != 0:
-        raise CloudUnavailable(f"local cloud: {_last_line(done.stderr)}")
+        reason = done.stderr.strip() or "it ended without a word; see `tandem-local status`"
+        raise CloudUnavailable(f"local cloud: {reason}")
 
 
 def _command(*arguments: str) -> list[str]:
