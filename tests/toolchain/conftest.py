@@ -36,7 +36,7 @@ class Workshop:
         return self.folder / "go-bin"
 
     def shut_gate(self, module: str) -> Path:
-        """Make the compiler of one module stop halfway: to open the FIFO for writing waits until it got there, to close it lets it go on."""
+        """Make one module's compiler stop halfway: to open the FIFO for writing waits until it got there; closing it lets it go on."""
         gate = self.go / f"gate-{module}"
         os.mkfifo(gate)
         return gate
