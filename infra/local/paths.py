@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from toolchain.folders import usable
+
 from local.regions import Region
 
 INSIDE: Final = Path("/run/tandem")
@@ -110,8 +112,8 @@ def state_folder() -> Path:
 
 
 def host_paths() -> LocalPaths:
-    """The local cloud's files as the host sees them."""
-    return LocalPaths(state_folder() / "local")
+    """The local cloud's files as the host sees them. Raises `Unusable` where they cannot be kept."""
+    return LocalPaths(usable(state_folder() / "local", "TANDEM_STATE"))
 
 
 def inside_paths() -> LocalPaths:

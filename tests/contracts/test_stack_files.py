@@ -84,3 +84,9 @@ def test_the_local_network_leaves_the_local_cloud_its_addresses() -> None:
     assert isinstance(network, NetworkStack)
     assert network.vpc.cidr == "10.200.0.0/16"
     assert "10.200.0.0/24" in network.vpc.reserved
+
+
+def test_the_local_stacks_share_one_salt() -> None:
+    """The engine derives a key of a million rounds for each salt that it meets; a stack that reads four others would wait for five."""
+    salts = {yaml.safe_load(file.read_text())["encryptionsalt"] for file in STACKS.glob("Pulumi.local-*.yaml")}
+    assert len(salts) == 1

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from toolchain import paths
+from toolchain.folders import usable
 
 from tandem.config.environment import LocalCloud
 from tandem.errors import MissingTool
@@ -20,8 +21,8 @@ LOCAL_PASSPHRASE = "local"
 
 
 def state_folder() -> Path:
-    """Where this checkout keeps what must outlive a command."""
-    return Path(os.environ.get("TANDEM_STATE") or ROOT / ".tandem").resolve()
+    """Where this checkout keeps what must outlive a command. Raises `Unusable` where that cannot be."""
+    return usable(Path(os.environ.get("TANDEM_STATE") or ROOT / ".tandem").resolve(), "TANDEM_STATE")
 
 
 def variables(environment: LoadedEnvironment) -> dict[str, str]:
