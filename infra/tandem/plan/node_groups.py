@@ -125,8 +125,8 @@ def plan_node_group(name: str, config: NodeGroupConfig, zone_ids: tuple[str, ...
         node_config=NODE_CONFIG if has_gpu and instance.nvme_gb else None,
         reservation_id=reserved.id if reserved else None,
         capacity_type="CAPACITY_BLOCK" if isinstance(reserved, CapacityBlock) else "ON_DEMAND",
-        # A surge node of a GPU type is a node that mostly does not exist: the update would wait for it for ever.
-        update_strategy="MINIMAL" if has_gpu else "DEFAULT",
+        # A surge node of a GPU type, or beyond a reservation, mostly does not exist: the update would wait for it for ever.
+        update_strategy="MINIMAL" if has_gpu or reserved else "DEFAULT",
     )
 
 

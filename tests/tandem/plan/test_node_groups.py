@@ -67,3 +67,10 @@ def test_a_capacity_block_is_taken_as_one() -> None:
 def test_local_disks_are_used_where_a_gpu_type_has_them() -> None:
     assert "RAID0" in (plan_node_group("x", group("p5.48xlarge"), ("z",)).node_config or "")
     assert plan_node_group("x", group("m7i.2xlarge", NodeClass.SYSTEM), ("z",)).node_config is None
+
+
+def test_a_group_on_a_reservation_is_updated_without_nodes_beyond_it() -> None:
+    reserved = {"kind": "reservation", "id": "cr-0123456789abcdef0"}
+    plan = plan_node_group("system", group("m7i.2xlarge", NodeClass.SYSTEM, capacity=reserved), ("use1-az4",))
+    assert plan.update_strategy == "MINIMAL"
+    assert plan_node_group("system", group("m7i.2xlarge", NodeClass.SYSTEM), ("use1-az4",)).update_strategy == "DEFAULT"
