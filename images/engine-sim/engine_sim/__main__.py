@@ -9,7 +9,7 @@ import sys
 import uvloop
 from aiohttp import web
 
-from engine_sim import VERSION, arguments, faults, pair, profile, settings, shape
+from engine_sim import VERSION, arguments, faults, log, pair, profile, settings, shape
 from engine_sim.api import Api
 from engine_sim.engine import Engine
 from engine_sim.metrics import Metrics
@@ -21,6 +21,7 @@ DRAIN_LOOK_SECONDS = 5.0
 
 async def serve(given: arguments.Arguments, chosen: settings.Settings) -> None:
     """Serves until SIGTERM and the end of the last request."""
+    log.set_up()
     switched = faults.Faults()
     for spec in chosen.faults:
         switched.set(spec)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 from collections.abc import Callable
 
 import pytest
@@ -61,6 +62,18 @@ def test_an_answer_of_any_length_comes_to_its_own_end(sim: Start, prompt: str) -
     _, (status, body) = pair.chat(prompt, max_tokens=4000)
     assert status == 200, body
     assert json.loads(body)["choices"][0]["finish_reason"] == "stop"
+
+
+def test_a_caller_that_speaks_no_http_1_is_one_line_in_the_log(sim: Start) -> None:
+    engine = sim("prefill")
+    with socket.create_connection(("127.0.0.1", engine.port)) as caller:
+        caller.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+        while caller.recv(4096):
+            pass  # until it hangs up: then it has written its line
+    assert engine.ask("/health")[0] == 200
+    text = engine.log.read_text()
+    assert "speaks no HTTP/1" in text
+    assert "Traceback" not in text
 
 
 def test_another_page_size_kills_the_decode_as_it_does_the_real_one(sim: Start) -> None:
